@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/log.hpp"
+#include "core/base/stop.hpp"
+#include "core/config/config.hpp"
+#include "titan/abi/all.h"
+
+namespace titan {
+
+/// An interface of one plugin instance.
+template <class Interface>
+struct PluginInterface {
+  std::string plugin;  // name, for messages
+  void* ctx = nullptr;
+  const Interface* table = nullptr;
+};
+
+/// What the host hands the engine for one run. Host and engine are built together: C++ types are allowed here.
+struct EngineRun {
+  const config::Config* config = nullptr;
+  const titan_host* host = nullptr;  // the core's own table: errors of plugins are read and freed through it
+  const StopFlag* stop = nullptr;
+  PluginInterface<titan_model_v1> model;
+  std::vector<PluginInterface<titan_observer_v1>> observers;
+};
+
+/// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
+struct Engine {
+  std::uint32_t struct_size;
+  /// Identifies the build; the host refuses an engine of another build.
+  const char* build_id;
+  /// Installs the host's log sink. Call first.
+  void (*set_log_sink)(LogSink sink);
+  /// The engine's plugin interfaces by id ("titan.tensor/1", "titan.tree/1"), or null.
+  const void* (*get_interface)(titan_string id);
+  /// Checks everything that can be checked before a step (data, tokenizer, sizes), then trains. Throws titan::Error and
+  /// Interrupted; both libraries are built by one compiler, so exceptions may cross here.
+  void (*train)(const EngineRun& run);
+};
+
+using EngineQuery = const Engine* (*)();
+
+}  // namespace titan

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "titan/abi/tree.h"
+
+namespace titan::nn {
+
+class Tree;
+class Frame;
+using Tensors = std::vector<at::Tensor>;
+using ModuleId = titan_module;
+
+/// How a parameter starts: see TITAN_INIT_*.
+struct Init {
+  std::int32_t kind = TITAN_INIT_CONSTANT;
+  double value = 0, mean = 0, std = 0, low = 0, high = 0;
+};
+
+/// A parameter and its two boxes: `storage` is what the optimizer and checkpoints see, `compute` what forward sees.
+struct Parameter {
+  std::string name;  // fully qualified: "layers.0.attention.wq.weight"
+  std::vector<std::int64_t> shape;
+  std::int32_t split = TITAN_SPLIT_REPLICATE;
+  Init init;
+  at::Tensor storage;   // training.dtype, requires_grad
+  at::Tensor compute;   // compute dtype; the same tensor as `storage` when the dtypes are equal
+  at::Tensor gradient;  // reduce dtype; undefined until the first backward of a step
+};
+
+using Attribute = std::variant<std::int64_t, double, std::string>;
+
+/// The rest of a call after an interceptor: a plain value that may be kept and called again, also from backward.
+struct Next {
+  std::uint32_t index = 0;
+  Tensors operator()(Frame& frame, const Tensors& in) const;
+};
+using Around = std::function<Tensors(Frame& frame, Next next, const Tensors& in)>;
+
+/// One running call of one module. Lives on the caller's stack.
+class Frame {
+ public:
+  Frame(Tree& tree, ModuleId module, Frame* parent) : tree_(&tree), module_(module), parent_(parent) {}
+  Tree& tree() const { return *tree_; }
+  ModuleId module() const { return module_; }
+  Frame* parent() const { return parent_; }
+  /// Parameter `index` of the running module, in compute form.
+  const at::Tensor& parameter(std::size_t index) const;
+
+ private:
+  Tree* tree_;
+  ModuleId module_;
+  Frame* parent_;
+};
+
+/// Precision policy of a run (training.dtype, mixed_precision_param, mixed_precision_reduce).
+struct Precision {
+  at::ScalarType storage = at::kFloat;
+  at::ScalarType compute = at::kBFloat16;
+  at::ScalarType reduce = at::kFloat;
+};
+
+/// The module tree of one rank. Built through titan.tree/1, then materialised, then called. One thread at a time.
+class Tree {
+ public:
+  Tree();
+  ~Tree();
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  // Building: errors are ConfigError or PluginError naming the module.
+  ModuleId add_leaf(ModuleId parent, std::string_view name, std::string_view kind,
+                    std::map<std::string, Attribute> attributes);
+  ModuleId add_custom(ModuleId parent, std::string_view name, titan_forward_fn forward, void* self,
+                      void (*destroy)(void*));
+  void add_parameter(ModuleId module, const titan_parameter& declaration);
+  void add_to_chain(ModuleId module, std::uint32_t inputs);
+  void set_loss(ModuleId module);
+  /// Checks the finished tree: a chain, a loss, every leaf has the parameters its kind needs, in the right shapes.
+  void validate() const;
+
+  /// Attaches an interceptor; smaller priorities run further out.
+  void attach(ModuleId module, std::int32_t priority, Around around);
+
+  /// Makes the parameters: counter-based values keyed by (seed, name, element index), whatever the layout. On the meta
+  /// device nothing is computed.
+  void materialise(const Precision& precision, at::Device device, std::uint64_t seed);
+  /// Copies storage into compute form where the dtypes differ. Call after each change of storage.
+  void refresh_compute();
+  /// Adds the gradients of the last backward, in reduce dtype, to Parameter::gradient and clears autograd's.
+  void collect_gradients();
+  /// Forgets Parameter::gradient of every parameter.
+  void zero_gradients();
+
+  /// Calls a module. `parent` is the calling frame, or null from outside.
+  Tensors call(ModuleId module, const Tensors& in, Frame* parent = nullptr);
+  /// Runs the chain: tokens [B, L] int64, positions [B, L] int64 -> the last block's output.
+  at::Tensor forward(const at::Tensor& tokens, const at::Tensor& positions);
+  /// Sum of the losses of the valid labels: output [B, L, V], labels [B, L] int64 -> [].
+  at::Tensor loss(const at::Tensor& output, const at::Tensor& labels);
+
+  std::size_t num_modules() const;
+  /// Fully qualified name; empty for the root.
+  const std::string& name(ModuleId module) const;
+  /// A leaf kind, or "custom".
+  const std::string& kind(ModuleId module) const;
+  ModuleId parent(ModuleId module) const;
+  const std::vector<ModuleId>& chain() const;
+  /// Parameters in order of declaration.
+  const std::vector<std::unique_ptr<Parameter>>& parameters() const;
+  const std::vector<Parameter*>& parameters(ModuleId module) const;
+  /// The parameter of that name, or null.
+  Parameter* find_parameter(std::string_view name) const;
+
+ private:
+  friend struct Next;
+  friend class Frame;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The titan.tree/1 table; a titan_tree* is a Tree*.
+const titan_tree_v1* tree_interface();
+
+}  // namespace titan::nn

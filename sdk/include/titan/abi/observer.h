@@ -1,0 +1,84 @@
+/* titan.observer/1: implemented by tools that watch a run.
+ *
+ * Observers are passive: an error disables the observer with one warning and never stops training. Events are delivered
+ * on the rank's training thread, in order, outside of any forward or backward; event structs and what they point to are
+ * valid during the call only.
+ */
+#pragma once
+#include "titan/abi/base.h"
+
+#define TITAN_OBSERVER_V1 "titan.observer/1"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bits of the event mask. */
+enum {
+  TITAN_EVENT_RUN_BEGIN = 1,  /* before the first step */
+  TITAN_EVENT_STEP_END = 2,   /* after the optimizer of each step */
+  TITAN_EVENT_VALIDATION = 4, /* after a validation pass */
+  TITAN_EVENT_RUN_END = 8     /* once, whatever ended the run */
+};
+
+typedef struct titan_run_event {
+  uint32_t struct_size;
+  int32_t device;             /* TITAN_DEVICE_* */
+  titan_string dump_folder;   /* exists */
+  int64_t first_step;         /* the step that comes next: 1 in a fresh run */
+  int64_t last_step;          /* training.steps */
+  int64_t num_parameters;     /* of the whole model */
+  double num_flops_per_token; /* forward and backward */
+  double peak_flops;          /* of one device in the compute dtype, per second; 0: unknown */
+  int64_t memory_capacity;    /* bytes of the device, or of the machine on the CPU; 0: unknown */
+  titan_string device_name;
+} titan_run_event;
+
+typedef struct titan_step_event {
+  uint32_t struct_size;
+  int32_t is_last;
+  int64_t step;         /* 1-based */
+  double loss;          /* sum of cross-entropies / valid tokens, over the global batch, before the update */
+  double grad_norm;     /* global, before clipping */
+  double lr;            /* of the first parameter group, the one this step used */
+  int64_t num_tokens;   /* tokens of this step on this rank, padding included */
+  int64_t total_tokens; /* tokens of the whole run so far, over all ranks */
+  double step_seconds;  /* wall time from the previous step's end to this one's */
+  double data_seconds;  /* of that, waiting for data */
+  double forward_seconds;
+  double backward_seconds;
+  double optimizer_seconds; /* clipping included */
+  double elapsed_seconds;   /* since the run began */
+  int64_t peak_memory;      /* peak bytes of tensors of this rank since the previous step event */
+} titan_step_event;
+
+typedef struct titan_validation_event {
+  uint32_t struct_size;
+  int32_t reserved;
+  int64_t step; /* training step it belongs to */
+  double loss;
+  int64_t num_tokens; /* valid tokens */
+  double seconds;
+  int64_t peak_memory;
+} titan_validation_event;
+
+typedef struct titan_run_end_event {
+  uint32_t struct_size;
+  int32_t code;         /* 0, a TITAN_ERROR_* value, or 128 + signal */
+  int64_t step;         /* last finished step */
+  titan_string message; /* absent when code is 0 */
+} titan_run_end_event;
+
+/* Every callback may be NULL; callbacks without their bit in `events` are not called. */
+typedef struct titan_observer_v1 {
+  uint32_t struct_size;
+  uint32_t events; /* TITAN_EVENT_* bits wanted */
+  titan_error* (*run_begin)(void* ctx, const titan_run_event* event);
+  titan_error* (*step_end)(void* ctx, const titan_step_event* event);
+  titan_error* (*validation)(void* ctx, const titan_validation_event* event);
+  titan_error* (*run_end)(void* ctx, const titan_run_end_event* event);
+} titan_observer_v1;
+
+#ifdef __cplusplus
+}
+#endif

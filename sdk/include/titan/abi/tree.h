@@ -1,0 +1,141 @@
+/* titan.tree/1: the module tree.
+ *
+ * The host owns the tree; plugins own behaviour. A model plugin adds modules, declares parameters as data (no tensor
+ * exists yet) and gives forward callbacks. Later, other plugins attach interceptors. Names form torchtitan's fully
+ * qualified names, "layers.0.attention.wq". A module is an index; 0 is the root, which always exists.
+ *
+ * Building calls are made on build()'s thread, while build() runs. `call` and `next` are made on the thread that runs
+ * the callback they are used in, with that callback's frame.
+ */
+#pragma once
+#include "titan/abi/tensor.h"
+
+#define TITAN_TREE_V1 "titan.tree/1"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct titan_tree titan_tree;
+typedef struct titan_frame titan_frame; /* one running call of one module; valid inside its callback only */
+typedef uint32_t titan_module;
+
+#define TITAN_MODULE_ROOT 0u
+
+/* How tensor parallelism may split a parameter (dim 0 is the output dim of a linear weight [out, in]). */
+enum {
+  TITAN_SPLIT_REPLICATE = 0,
+  TITAN_SPLIT_COLUMN = 1,  /* by output features: dim 0 */
+  TITAN_SPLIT_ROW = 2,     /* by input features: dim 1 */
+  TITAN_SPLIT_VOCAB = 3,   /* by vocabulary: dim 0, uneven parts allowed */
+  TITAN_SPLIT_SEQUENCE = 4 /* replicated, but its gradient is partial when the sequence is split (norms) */
+};
+
+enum {
+  TITAN_INIT_CONSTANT = 1,    /* value */
+  TITAN_INIT_NORMAL = 2,      /* mean, std */
+  TITAN_INIT_TRUNC_NORMAL = 3 /* mean, std, cut to [low, high] in absolute values, as torch.nn.init.trunc_normal_ */
+};
+
+typedef struct titan_parameter {
+  uint32_t struct_size;
+  uint32_t num_dims;
+  titan_string name;    /* inside the module: "weight" */
+  const int64_t* shape; /* the whole parameter, whatever the layout */
+  int32_t split;        /* TITAN_SPLIT_* */
+  int32_t init;         /* TITAN_INIT_* */
+  double value;         /* CONSTANT */
+  double mean, std, low, high;
+} titan_parameter;
+
+enum { TITAN_ATTRIBUTE_INT = 1, TITAN_ATTRIBUTE_FLOAT = 2, TITAN_ATTRIBUTE_STRING = 3 };
+
+/* One attribute of a leaf module. Frozen: never grows. */
+typedef struct titan_attribute {
+  titan_string key;
+  int32_t kind;
+  int32_t reserved;
+  int64_t integer;
+  double floating;
+  titan_string string;
+} titan_attribute;
+
+/* Leaf kinds, their inputs -> outputs, parameters and attributes. B batch, L sequence, D features, N heads, K kv heads,
+ * H head dim, V vocabulary. Floating tensors have the compute dtype unless said otherwise.
+ *   titan.linear         x[..., in] -> [..., out]                 weight [out, in]
+ *   titan.embedding      ids[B, L] int64 -> [B, L, D]             weight [V, D]
+ *   titan.rms_norm       x[..., D] -> [..., D]                    weight [D]; eps (float)
+ *   titan.rope           q[B,L,N,H], k[B,L,K,H], positions[B,L] int64 -> q, k; adjacent pairs are rotated;
+ *                        theta (float), max_positions (int), scaling_factor, low_freq_factor, high_freq_factor (float),
+ *                        original_max_positions (int): Llama 3.1 scaling, none where scaling_factor is absent
+ *   titan.attention      q[B,L,N,H], k[B,L,K,H], v[B,L,K,H] (, positions[B,L]) -> [B,L,N,H]; mask (string: none,
+ * causal, block_causal: documents, told apart by positions that restart, do not see each other; only this one reads
+ * positions); scale (float, default 1/sqrt(H)) titan.swiglu         gate[..., F], up[..., F] -> silu(gate) * up
+ *   titan.cross_entropy  logits[B, L, V], labels[B, L] int64, -100 ignored -> [] sum of losses, float32 or float64
+ */
+
+/* Runs one module. `in` is borrowed; `out` handles are owned by the caller afterwards; num_out is what the caller
+ * expects. `self` is what was given to add_custom. */
+typedef titan_error* (*titan_forward_fn)(void* self, titan_frame* frame, const titan_tensor* in, uint32_t num_in,
+                                         titan_tensor* out, uint32_t num_out);
+
+/* What remains of a call after an interceptor. A plain value: may be copied, and called later, also from backward.
+ * Frozen: never grows. */
+typedef struct titan_next {
+  titan_tree* tree;
+  titan_module module;
+  uint32_t index;
+} titan_next;
+
+/* Runs around a module: calls `next` as often as it likes, or not at all (a replacement). */
+typedef titan_error* (*titan_around_fn)(void* self, titan_frame* frame, titan_next next, const titan_tensor* in,
+                                        uint32_t num_in, titan_tensor* out, uint32_t num_out);
+
+/* What a chain block takes besides the activations x. */
+enum { TITAN_CHAIN_POSITIONS = 1 /* positions[B, L] int64 as second input */ };
+
+typedef struct titan_tree_v1 {
+  uint32_t struct_size;
+
+  /* Building. Duplicate names, unknown kinds and attributes, and bad shapes are errors that name the module. `destroy`
+   * (may be NULL) frees `self` with the tree. */
+  titan_error* (*add_leaf)(titan_tree* tree, titan_module parent, titan_string name, titan_string kind,
+                           const titan_attribute* attributes, uint32_t num_attributes, titan_module* out);
+  titan_error* (*add_custom)(titan_tree* tree, titan_module parent, titan_string name, titan_forward_fn forward,
+                             void* self, void (*destroy)(void* self), titan_module* out);
+  titan_error* (*add_parameter)(titan_tree* tree, titan_module module, const titan_parameter* parameter);
+  /* Appends a block to the chain: the units that are sharded, recomputed and cut into pipeline stages. The first block
+   * takes token ids, each later one the previous one's output. `inputs` is a set of TITAN_CHAIN_* bits. */
+  titan_error* (*add_to_chain)(titan_tree* tree, titan_module module, uint32_t inputs);
+  /* The module that turns the chain's output and the labels into the summed loss. */
+  titan_error* (*set_loss)(titan_tree* tree, titan_module module);
+
+  /* Inside a forward callback: calls a child. */
+  titan_error* (*call)(titan_frame* frame, titan_module module, const titan_tensor* in, uint32_t num_in,
+                       titan_tensor* out, uint32_t num_out);
+
+  /* Walking. Texts live as long as the tree. */
+  uint32_t (*num_modules)(const titan_tree* tree);
+  titan_string (*module_name)(const titan_tree* tree, titan_module module); /* fully qualified; root: empty */
+  titan_string (*module_kind)(const titan_tree* tree, titan_module module); /* a leaf kind, or "custom" */
+  titan_module (*module_parent)(const titan_tree* tree, titan_module module);
+  uint32_t (*num_parameters)(const titan_tree* tree, titan_module module); /* of the module itself */
+  /* Fills the fields of *out that its struct_size covers. */
+  titan_error* (*parameter)(const titan_tree* tree, titan_module module, uint32_t index, titan_parameter* out);
+  uint32_t (*chain_size)(const titan_tree* tree);
+  titan_module (*chain_block)(const titan_tree* tree, uint32_t index);
+
+  /* Attaches an interceptor, after build and before the first step. Smaller priorities run further out; equal ones in
+   * order of attachment. */
+  titan_error* (*attach)(titan_tree* tree, titan_module module, int32_t priority, titan_around_fn around, void* self,
+                         void (*destroy)(void* self));
+  /* Inside an interceptor: runs the rest of the call. */
+  titan_error* (*next)(titan_frame* frame, titan_next next, const titan_tensor* in, uint32_t num_in, titan_tensor* out,
+                       uint32_t num_out);
+  /* The running module of a frame. */
+  titan_module (*frame_module)(const titan_frame* frame);
+} titan_tree_v1;
+
+#ifdef __cplusplus
+}
+#endif
