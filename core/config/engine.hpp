@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/breadcrumb.hpp"
 #include "core/base/log.hpp"
 #include "core/base/stop.hpp"
 #include "core/config/config.hpp"
@@ -33,8 +34,8 @@ struct Engine {
   std::uint32_t struct_size;
   /// Identifies the build; the host refuses an engine of another build.
   const char* build_id;
-  /// Installs the host's log sink. Call first.
-  void (*set_log_sink)(LogSink sink);
+  /// Installs the host's log sink and breadcrumbs. Call first.
+  void (*attach)(LogSink sink, BreadcrumbSource breadcrumb);
   /// The engine's plugin interfaces by id ("titan.tensor/1", "titan.tree/1"), or null.
   const void* (*get_interface)(titan_string id);
   /// Checks everything that can be checked before a step (data, tokenizer, sizes), then trains. Throws titan::Error and
