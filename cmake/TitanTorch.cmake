@@ -15,7 +15,7 @@ set_target_properties(titan::c10 PROPERTIES IMPORTED_LOCATION "${TITAN_TORCH_DIR
 add_library(titan::torch_cpu SHARED IMPORTED GLOBAL)
 set_target_properties(titan::torch_cpu PROPERTIES
   IMPORTED_LOCATION "${TITAN_TORCH_DIR}/lib/libtorch_cpu.so"
-  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${TITAN_TORCH_DIR}/include;${TITAN_TORCH_DIR}/include/torch/csrc/api/include"
+  INTERFACE_INCLUDE_DIRECTORIES "${TITAN_TORCH_DIR}/include;${TITAN_TORCH_DIR}/include/torch/csrc/api/include"
   # NDEBUG in every build: some public classes of libtorch change their layout with it.
   INTERFACE_COMPILE_DEFINITIONS "NDEBUG;USE_DISTRIBUTED;USE_C10D_GLOO"
   INTERFACE_LINK_LIBRARIES "titan::c10"
