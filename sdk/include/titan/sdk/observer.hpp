@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+
+#include "titan/abi/observer.h"
+#include "titan/sdk/plugin.hpp"
+
+namespace titan::sdk {
+
+/// Adapter for titan.observer/1. The plugin class defines the callbacks it wants, and only those are subscribed:
+///   void run_begin(const titan_run_event&);
+///   void step_end(const titan_step_event&);
+///   void validation(const titan_validation_event&);
+///   void run_end(const titan_run_end_event&);
+/// They run on the rank's training thread; what they throw disables the observer and never stops training.
+template <class Plugin>
+struct ObserverInterface {
+  static constexpr std::string_view kId = TITAN_OBSERVER_V1;
+
+  static const void* table() noexcept {
+    static constexpr titan_observer_v1 kTable = make_table();
+    return &kTable;
+  }
+
+ private:
+  static constexpr bool kRunBegin = requires(Plugin & p, const titan_run_event& e) { p.run_begin(e); };
+  static constexpr bool kStepEnd = requires(Plugin & p, const titan_step_event& e) { p.step_end(e); };
+  static constexpr bool kValidation = requires(Plugin & p, const titan_validation_event& e) { p.validation(e); };
+  static constexpr bool kRunEnd = requires(Plugin & p, const titan_run_end_event& e) { p.run_end(e); };
+  static_assert(kRunBegin || kStepEnd || kValidation || kRunEnd, "an observer needs at least one callback");
+
+  static constexpr titan_observer_v1 make_table() {
+    titan_observer_v1 table{};
+    table.struct_size = sizeof table;
+    if constexpr (kRunBegin) {
+      table.events |= TITAN_EVENT_RUN_BEGIN;
+      table.run_begin = [](void* ctx, const titan_run_event* event) noexcept {
+        return run(ctx, [event](Plugin& plugin) { plugin.run_begin(*event); });
+      };
+    }
+    if constexpr (kStepEnd) {
+      table.events |= TITAN_EVENT_STEP_END;
+      table.step_end = [](void* ctx, const titan_step_event* event) noexcept {
+        return run(ctx, [event](Plugin& plugin) { plugin.step_end(*event); });
+      };
+    }
+    if constexpr (kValidation) {
+      table.events |= TITAN_EVENT_VALIDATION;
+      table.validation = [](void* ctx, const titan_validation_event* event) noexcept {
+        return run(ctx, [event](Plugin& plugin) { plugin.validation(*event); });
+      };
+    }
+    if constexpr (kRunEnd) {
+      table.events |= TITAN_EVENT_RUN_END;
+      table.run_end = [](void* ctx, const titan_run_end_event* event) noexcept {
+        return run(ctx, [event](Plugin& plugin) { plugin.run_end(*event); });
+      };
+    }
+    return table;
+  }
+
+  template <class Body>
+  static titan_error* run(void* ctx, Body body) noexcept {
+    auto& instance = instance_of<Plugin>(ctx);
+    return guard(instance.host.table(), [&] { body(instance.plugin); });
+  }
+};
+
+}  // namespace titan::sdk
