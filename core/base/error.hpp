@@ -53,6 +53,7 @@ TITAN_DECLARE_ERROR(ResourceError, resource);     // out of memory or another sy
 TITAN_DECLARE_ERROR(CreateError, cannot_create);  // an output cannot be created
 TITAN_DECLARE_ERROR(IoError, io);                 // reading or writing failed
 TITAN_DECLARE_ERROR(AbiError, abi);               // a plugin does not fit this host
+TITAN_DECLARE_ERROR(TrustError, trust);           // the provenance of a file is refused
 TITAN_DECLARE_ERROR(PluginError, internal);       // a plugin broke the contract
 TITAN_DECLARE_ERROR(NonFiniteError, non_finite);  // loss or gradient norm is not finite
 TITAN_DECLARE_ERROR(InternalError, internal);     // our mistake

@@ -2,13 +2,19 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace titan {
 
-/// Reads a whole regular file. InputError when it cannot be opened, DataError when it is larger than `limit` bytes.
+/// Reads a whole regular file. InputError when it cannot be opened or is a folder, fifo or device; DataError when it is
+/// larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit);
+
+/// Reads a regular file of any size, a mebibyte at a time. InputError when it cannot be opened, IoError when reading
+/// fails.
+void read_file_in_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& piece);
 
 /// Replaces a file in one step: temporary file beside it, fsync, rename. Mode 0600. CreateError or IoError.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);

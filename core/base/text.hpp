@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,22 @@ std::string join(const std::vector<std::string>& items, std::string_view separat
 /// Splits at every `separator`; an empty text gives no items.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Replaces control characters and bytes that are not UTF-8, so that untrusted text is safe on a terminal.
+/// Escapes control and text-direction characters and bytes that are not UTF-8 ("\\n", "\\x1b"), so that untrusted text
+/// is safe on a terminal and stays on one line.
 std::string printable(std::string_view text);
+
+/// As printable(), but keeps sequences that only set a colour ("\\x1b[32m", "\\x1b[0m"), and ends in the default
+/// colour.
+std::string printable_in_color(std::string_view text);
+
+/// Removes the colour sequences that printable_in_color() keeps.
+std::string without_color(std::string_view text);
+
+/// Position of the first byte that is not valid UTF-8, or npos.
+std::size_t invalid_utf8_at(std::string_view text);
+
+/// Cuts a text after `limit` bytes, between characters, and says how much is missing.
+std::string shortened(std::string_view text, std::size_t limit);
 
 /// Finds the candidate most like `word`, or an empty text when none is near (Levenshtein distance, a third of the
 /// length).
