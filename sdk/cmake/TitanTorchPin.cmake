@@ -1,0 +1,26 @@
+# titan_torch_pin(DIR VERSION CUDA): the libtorch in DIR as a plugin's pin: its version ("2.11.0"), and the CUDA major it
+# was built for (0: none).
+include_guard(GLOBAL)
+
+function(titan_torch_pin dir version_variable cuda_variable)
+  set(version "")
+  foreach(header IN ITEMS torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
+    if(NOT version AND EXISTS "${dir}/include/${header}")
+      file(STRINGS "${dir}/include/${header}" lines REGEX "#define TORCH_VERSION_(MAJOR|MINOR|PATCH) [0-9]+")
+      string(REGEX REPLACE "[^0-9;]" "" version "${lines}")
+      string(REPLACE ";" "." version "${version}")
+    endif()
+  endforeach()
+  if(NOT version MATCHES "^[0-9]+\\.[0-9]+\\.[0-9]+$")
+    message(FATAL_ERROR "cannot tell the version of the libtorch in ${dir}: it has no readable torch/headeronly/version.h")
+  endif()
+
+  set(cuda 0)
+  if(EXISTS "${dir}/lib/libc10_cuda.so")
+    file(STRINGS "${dir}/lib/libc10_cuda.so" runtime REGEX "libcudart\\.so\\.[0-9]+" LIMIT_COUNT 1)
+    string(REGEX MATCH "libcudart\\.so\\.([0-9]+)" runtime "${runtime}")
+    set(cuda "${CMAKE_MATCH_1}")
+  endif()
+  set(${version_variable} "${version}" PARENT_SCOPE)
+  set(${cuda_variable} "${cuda}" PARENT_SCOPE)
+endfunction()
