@@ -1,0 +1,75 @@
+#include "plugins/observability/console_line.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+namespace titan::observability {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+/// Torchtitan's order of colours, from the sixteen that the host's log lets through. All empty without colour.
+struct Palette {
+  std::string_view red, green, yellow, blue, magenta, cyan, orange, turquoise, reset;
+};
+constexpr Palette kColors{"\033[31m", "\033[32m", "\033[33m", "\033[34m", "\033[35m",
+                          "\033[36m", "\033[91m", "\033[96m", "\033[39m"};
+constexpr Palette kPlain{};
+
+std::string grouped_digits(std::string digits) {
+  const std::size_t first = digits.front() == '-' ? 1 : 0;
+  const std::size_t end = std::min(digits.find('.'), digits.size());
+  for (std::size_t at = end; at > first + 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
+
+std::string memory(std::int64_t bytes, std::int64_t capacity) {
+  const double used = static_cast<double>(bytes);
+  const std::string share =
+      capacity > 0 ? fmt::format("{:.2f}%", 100 * used / static_cast<double>(capacity)) : std::string("n/a");
+  return fmt::format("{:5.2f}GiB({})", used / kGiB, share);
+}
+
+std::string rate(double per_second) { return grouped_digits(fmt::format("{:.0f}", per_second)); }
+
+std::string text(titan_string string) { return {string.data == nullptr ? "" : string.data, string.size}; }
+
+}  // namespace
+
+std::string grouped(std::int64_t number) { return grouped_digits(std::to_string(number)); }
+
+std::string step_line(const MetricsRow& row, const RunFacts& facts, bool color) {
+  const Palette& c = color ? kColors : kPlain;
+  return fmt::format(
+      "{}step: {:2}  {}loss: {:7.5f}  {}grad_norm: {:7.4f}  {}memory: {}  {}tps: {}  {}tflops: {}  {}mfu: {}{}", c.red,
+      row.step, c.green, row.loss, c.orange, row.grad_norm, c.turquoise,
+      memory(row.peak_memory_bytes, facts.memory_capacity), c.blue, rate(row.tps), c.cyan,
+      grouped_digits(fmt::format("{:.2f}", row.tflops)), c.magenta,
+      row.mfu ? fmt::format("{:.2f}%", *row.mfu) : std::string("n/a"), c.reset);
+}
+
+std::string validation_line(const ValidationRow& row, const RunFacts& facts, bool color) {
+  const Palette& c = color ? kColors : kPlain;
+  return fmt::format("{}validate step: {:2}  {}loss: {:7.5f}  {}memory: {}  {}tps: {}{}", c.yellow, row.step, c.green,
+                     row.loss, c.turquoise, memory(row.peak_memory_bytes, facts.memory_capacity), c.blue, rate(row.tps),
+                     c.reset);
+}
+
+std::vector<std::string> begin_lines(const titan_run_event& event) {
+  const std::string capacity = event.memory_capacity > 0
+                                   ? fmt::format("{:.2f}GiB memory", static_cast<double>(event.memory_capacity) / kGiB)
+                                   : std::string("memory size unknown");
+  const std::string peak = event.peak_flops > 0 ? fmt::format("peak {:.1f} TFLOP/s", event.peak_flops / 1e12)
+                                                : std::string("peak FLOP/s unknown, so mfu is n/a");
+  return {
+      fmt::format("model: {} parameters, {:.3g} GFLOP per token forward and backward", grouped(event.num_parameters),
+                  event.num_flops_per_token / 1e9),
+      fmt::format("device: {}, {}, {}", text(event.device_name), capacity, peak),
+      fmt::format("dump folder: {}", text(event.dump_folder)),
+      fmt::format("training starts at step {} of {}", event.first_step, event.last_step),
+  };
+}
+
+}  // namespace titan::observability

@@ -1,0 +1,77 @@
+#include "plugins/observability/metrics_observer.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include "plugins/observability/console_line.hpp"
+#include "plugins/observability/json_rows.hpp"
+
+namespace titan::observability {
+namespace {
+
+constexpr std::string_view kTag = "metrics";
+
+RunFacts facts_of(const titan_run_event& event) {
+  return {event.num_flops_per_token, event.peak_flops, event.memory_capacity};
+}
+
+}  // namespace
+
+MetricsObserver::MetricsObserver(sdk::Host host)
+    : host_(host),
+      log_freq_(host.config().integer("metrics.log_freq")),
+      color_(!host.config().boolean("metrics.disable_color_printing")) {}
+
+void MetricsObserver::run_begin(const titan_run_event& event) {
+  facts_ = facts_of(event);
+  window_ = MetricsWindow(facts_);
+  for (const std::string& line : begin_lines(event)) host_.info(kTag, line);
+  if (host_.rank() != 0) return;
+  open(metrics_, event);
+  open(validations_, event);
+}
+
+void MetricsObserver::step_end(const titan_step_event& event) {
+  window_.add(event);
+  if (!is_logged(event, log_freq_)) return;
+  const MetricsRow row = window_.close(event);
+  host_.info(kTag, step_line(row, facts_, color_));
+  write(metrics_, json_line(row));
+}
+
+void MetricsObserver::validation(const titan_validation_event& event) {
+  const ValidationRow row = validation_row(event);
+  host_.info(kTag, validation_line(row, facts_, color_));
+  write(validations_, json_line(row));
+}
+
+void MetricsObserver::run_end(const titan_run_end_event& event) {
+  const bool complete = event.code == 0;
+  host_.info(kTag, sdk::concat(complete ? "training completed" : "training ended early", ": last step ", event.step));
+}
+
+void MetricsObserver::open(Output& output, const titan_run_event& event) {
+  const std::filesystem::path path = std::filesystem::path(sdk::view(event.dump_folder)) / output.name;
+  try {
+    const auto keep = [&event](std::string_view line) { return is_kept(line, event.first_step); };
+    output.file = event.first_step > 1 ? LineFile::resume(path, keep) : LineFile::begin(path);
+  } catch (const std::system_error& error) {
+    give_up(output, error.what());
+  }
+}
+
+void MetricsObserver::write(Output& output, std::string_view line) {
+  if (!output.file) return;
+  try {
+    output.file->append(line);
+  } catch (const std::system_error& error) {
+    give_up(output, error.what());
+  }
+}
+
+void MetricsObserver::give_up(Output& output, const char* reason) {
+  output.file.reset();
+  host_.warning(kTag, sdk::concat("no more lines go to ", output.name, ": ", reason));
+}
+
+}  // namespace titan::observability

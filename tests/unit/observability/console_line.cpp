@@ -1,0 +1,92 @@
+#include "plugins/observability/console_line.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+namespace titan::observability {
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+MetricsRow row() {
+  MetricsRow row;
+  row.step = 3;
+  row.loss = 7.6293949;
+  row.grad_norm = 2.52134;
+  row.tps = 1234567.6;
+  row.tflops = 1012.345;
+  row.mfu = 41.237;
+  row.peak_memory_bytes = kGiB / 2;
+  return row;
+}
+
+TEST(ConsoleLine, StepLineHasTorchtitansForm) {
+  EXPECT_EQ(step_line(row(), {.memory_capacity = 8 * kGiB}, false),
+            "step:  3  loss: 7.62939  grad_norm:  2.5213  memory:  0.50GiB(6.25%)  tps: 1,234,568  tflops: 1,012.35  "
+            "mfu: 41.24%");
+}
+
+TEST(ConsoleLine, UnknownPeakAndCapacityAreNamedSo) {
+  MetricsRow unknown = row();
+  unknown.mfu.reset();
+  const std::string line = step_line(unknown, {}, false);
+  EXPECT_THAT(line, testing::HasSubstr("mfu: n/a"));
+  EXPECT_THAT(line, testing::HasSubstr("memory:  0.50GiB(n/a)"));
+}
+
+TEST(ConsoleLine, ColorsChangeNothingButTheEscapes) {
+  const RunFacts facts{.memory_capacity = 8 * kGiB};
+  const std::string colored = step_line(row(), facts, true);
+  EXPECT_TRUE(colored.starts_with("\033[31mstep:"));
+  EXPECT_TRUE(colored.ends_with("\033[39m"));
+  EXPECT_EQ(std::regex_replace(colored, std::regex("\033\\[[0-9;]*m"), ""), step_line(row(), facts, false));
+}
+
+TEST(ConsoleLine, ValidationLineHasTorchtitansForm) {
+  const ValidationRow validation{.step = 10, .loss = 5.5, .tokens = 64, .tps = 999.4, .peak_memory_bytes = kGiB};
+  const RunFacts facts{.memory_capacity = 4 * kGiB};
+  EXPECT_EQ(validation_line(validation, facts, false),
+            "validate step: 10  loss: 5.50000  memory:  1.00GiB(25.00%)  tps: 999");
+  EXPECT_TRUE(validation_line(validation, facts, true).starts_with("\033[33mvalidate step:"));
+}
+
+TEST(ConsoleLine, NotFiniteValuesAreShown) {
+  MetricsRow broken = row();
+  broken.loss = std::numeric_limits<double>::quiet_NaN();
+  broken.tps = std::numeric_limits<double>::infinity();
+  const std::string line = step_line(broken, {}, false);
+  EXPECT_THAT(line, testing::HasSubstr("nan"));
+  EXPECT_THAT(line, testing::HasSubstr("tps: inf"));
+}
+
+TEST(ConsoleLine, GroupsDigits) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(-123456), "-123,456");
+  EXPECT_EQ(grouped(6139136), "6,139,136");
+}
+
+TEST(ConsoleLine, BeginLinesNameModelDeviceFolderAndSteps) {
+  titan_run_event event{};
+  event.struct_size = sizeof event;
+  event.dump_folder = {"./outputs", 9};
+  event.device_name = {"Some CPU", 8};
+  event.first_step = 1;
+  event.last_step = 10;
+  event.num_parameters = 6139136;
+  event.num_flops_per_token = 4.6e7;
+  event.memory_capacity = 16 * kGiB;
+  EXPECT_THAT(begin_lines(event),
+              testing::ElementsAre("model: 6,139,136 parameters, 0.046 GFLOP per token forward and backward",
+                                   "device: Some CPU, 16.00GiB memory, peak FLOP/s unknown, so mfu is n/a",
+                                   "dump folder: ./outputs", "training starts at step 1 of 10"));
+  event.peak_flops = 9.89e14;
+  event.memory_capacity = 0;
+  EXPECT_EQ(begin_lines(event)[1], "device: Some CPU, memory size unknown, peak 989.0 TFLOP/s");
+}
+
+}  // namespace
+}  // namespace titan::observability
