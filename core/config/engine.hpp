@@ -29,10 +29,13 @@ struct EngineRun {
   std::vector<PluginInterface<titan_observer_v1>> observers;
 };
 
+/// The build id of what is compiled with this header. The number grows with every change of what host and engine share.
+inline constexpr const char* kBuildId = "engine 1, compiler " __VERSION__;
+
 /// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
 struct Engine {
   std::uint32_t struct_size;
-  /// Identifies the build; the host refuses an engine of another build.
+  /// kBuildId of the engine; the host refuses an engine of another build.
   const char* build_id;
   /// Installs the host's log sink and breadcrumbs. Call first.
   void (*attach)(LogSink sink, BreadcrumbSource breadcrumb);
