@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Trains: fetches what is missing, builds, runs. ./run_train.sh [OPTION...], options as `titan --help` lists them.
+#
+# Environment (torchtitan's names)
+#   NGPU       number of ranks (1; this release runs one)
+#   MODULE     the model plugin (llama3)
+#   CONFIG     one of its presets, or a .toml file (llama3_debugmodel)
+#   LOG_RANK   ranks whose log is shown, separated by commas (0)
+#   COMM_MODE  empty; this release has no other mode
+#
+# It runs in the checkout, wherever it is called from, as torchtitan's script does: relative paths in options and in
+# configurations (./outputs, ./tests/assets/...) start there.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+readonly config_error=78
+
+refuse() { printf '[run_train] %s\n' "$*" >&2; exit "$config_error"; }
+
+ngpu="${NGPU:-1}" module="${MODULE:-llama3}" config="${CONFIG:-llama3_debugmodel}" log_rank="${LOG_RANK:-0}"
+
+[[ $ngpu =~ ^[0-9]{1,6}$ ]] || refuse "NGPU must be a number of ranks: $ngpu"
+((10#$ngpu == 1)) || refuse "NGPU must be 1, this release trains with one rank: $ngpu"
+[[ $log_rank =~ ^[0-9]{1,6}(,[0-9]{1,6})*$ ]] || refuse "LOG_RANK must be rank numbers separated by commas: $log_rank"
+for rank in ${log_rank//,/ }; do
+  ((10#$rank < 10#$ngpu)) || refuse "LOG_RANK names a rank that does not exist: $rank, ranks 0 to $((10#$ngpu - 1))"
+done
+case "${COMM_MODE:-}" in
+  "") ;;
+  fake_backend) refuse "COMM_MODE=fake_backend: this release cannot rehearse a layout; leave COMM_MODE empty" ;;
+  *) refuse "COMM_MODE is unknown: ${COMM_MODE}; leave it empty" ;;
+esac
+
+"$root/tools/build.sh" titan_runtime
+if [[ $(pwd -P) != "$(cd "$root" && pwd -P)" ]]; then
+  printf '[run_train] running in %s: relative paths start there\n' "$root" >&2
+fi
+cd "$root"
+exec "build/${TITAN_PRESET:-release}/bin/titan" train --module "$module" --config "$config" "$@"
