@@ -1,0 +1,76 @@
+#include "plugins/llama3/model.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace titan::llama3 {
+namespace {
+
+using sdk::ChainInputs;
+using sdk::Init;
+using sdk::Split;
+
+constexpr double kStd = 0.02;
+
+/// Start of the layers that write to the residual stream: smaller the more blocks have written before.
+Init residual_init(const ModelArgs& a, std::int64_t layer) {
+  const auto depth = static_cast<double>(a.depth_init ? layer + 1 : a.num_layers);
+  return Init::trunc_normal(kStd / std::sqrt(2 * depth));
+}
+
+Init output_init(const ModelArgs& a) {
+  const double std = 1 / std::sqrt(static_cast<double>(a.dim));
+  return Init::trunc_normal(std, -3 * std, 3 * std);
+}
+
+}  // namespace
+
+Attention::Attention(Scope& s, const ModelArgs& a, std::int64_t layer)
+    : wq_(s.linear("wq", a.dim, a.num_heads * a.head_dim(), Split::column, Init::trunc_normal(kStd))),
+      wk_(s.linear("wk", a.dim, a.num_kv_heads * a.head_dim(), Split::column, Init::trunc_normal(kStd))),
+      wv_(s.linear("wv", a.dim, a.num_kv_heads * a.head_dim(), Split::column, Init::trunc_normal(kStd))),
+      wo_(s.linear("wo", a.num_heads * a.head_dim(), a.dim, Split::row, residual_init(a, layer))),
+      rope_(s.rope("rope", a.rope)),
+      sdpa_(s.attention("sdpa", {.mask = a.attn_mask_type, .scale = {}})),
+      head_dim_(a.head_dim()) {}
+
+Tensor Attention::forward(Frame& f, const Tensor& x_BLD, const Tensor& positions_BL) const {
+  // -1: the number of heads on this rank comes from the weight.
+  const auto heads = [&](Leaf w) { return f(w, x_BLD).unflatten(-1, {-1, head_dim_}); };
+  const auto [q_BLNH, k_BLKH] = f(rope_, heads(wq_), heads(wk_), positions_BL);
+  const Tensor out_BLNH = f(sdpa_, q_BLNH, k_BLKH, heads(wv_), positions_BL);
+  return f(wo_, out_BLNH.flatten(-2));
+}
+
+FeedForward::FeedForward(Scope& s, const ModelArgs& a, std::int64_t layer)
+    : w1_(s.linear("w1", a.dim, a.hidden_dim, Split::column, Init::trunc_normal(kStd))),
+      w2_(s.linear("w2", a.hidden_dim, a.dim, Split::row, residual_init(a, layer))),
+      w3_(s.linear("w3", a.dim, a.hidden_dim, Split::column, residual_init(a, layer))),
+      swiglu_(s.swiglu("swiglu")) {}
+
+Tensor FeedForward::forward(Frame& f, const Tensor& x_BLD) const {
+  const Tensor h_BLF = f(swiglu_, f(w1_, x_BLD), f(w3_, x_BLD));
+  return f(w2_, h_BLF);
+}
+
+TransformerBlock::TransformerBlock(Scope& s, const ModelArgs& a, std::int64_t layer)
+    : attention_(s.child<Attention>("attention", a, layer)),
+      feed_forward_(s.child<FeedForward>("feed_forward", a, layer)),
+      attention_norm_(s.rms_norm("attention_norm", a.dim, a.norm_eps)),
+      ffn_norm_(s.rms_norm("ffn_norm", a.dim, a.norm_eps)) {}
+
+Tensor TransformerBlock::forward(Frame& f, const Tensor& x_BLD, const Tensor& positions_BL) const {
+  const Tensor h_BLD = x_BLD + f(attention_, f(attention_norm_, x_BLD), positions_BL);
+  return h_BLD + f(feed_forward_, f(ffn_norm_, h_BLD));
+}
+
+void build_transformer(Scope& root, const ModelArgs& a) {
+  root.chain(root.embedding("tok_embeddings", a.vocab_size, a.dim, Init::normal(1)));
+  for (std::int64_t layer = 0; layer < a.num_layers; ++layer)
+    root.chain(root.child<TransformerBlock>("layers." + std::to_string(layer), a, layer), ChainInputs::positions);
+  root.chain(root.rms_norm("norm", a.dim, a.norm_eps));
+  root.chain(root.linear("output", a.dim, a.vocab_size, Split::vocab, output_init(a)));
+  root.loss(root.cross_entropy("loss"));
+}
+
+}  // namespace titan::llama3
