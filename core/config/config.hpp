@@ -12,6 +12,7 @@
 namespace titan::config {
 
 /// A resolved configuration: each option's value and where it came from. Immutable once resolved; any thread may read.
+/// Entries point to options of the registry it was resolved with, which must outlive it.
 /// A typed getter throws InternalError for an undeclared option, another type, or None (use the optional_ form).
 class Config {
  public:
@@ -20,6 +21,12 @@ class Config {
     Value value;
     std::string origin;  // "default", "preset llama3_8b", "run.toml:12", "command line"
   };
+
+  using Entries = std::map<std::string, Entry, std::less<>>;
+
+  Config() = default;
+  /// Takes resolved entries, each with its option; resolve() makes them.
+  Config(std::string module, std::string config_name, Entries entries);
 
   /// The model plugin of the run ("llama3"), from --module or the file; may be empty.
   const std::string& module() const { return module_; }
@@ -38,13 +45,19 @@ class Config {
   std::optional<std::string> optional_string(std::string_view name) const;
 
   /// Entries in order of name.
-  const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
+  const Entries& entries() const { return entries_; }
 
  private:
-  friend class Resolver;
+  const Entry& entry(std::string_view name) const;
+  template <class Content>
+  const Content& content(std::string_view name) const;
+
   std::string module_;
   std::string config_name_;
-  std::map<std::string, Entry, std::less<>> entries_;
+  Entries entries_;
 };
+
+/// Hash of the options that must be equal on all ranks: names and values, 32 hexadecimal digits.
+std::string must_match_hash(const Config& config);
 
 }  // namespace titan::config

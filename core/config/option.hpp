@@ -24,6 +24,7 @@ struct Option {
   std::optional<double> min;
   std::optional<double> max;
   bool min_exclusive = false;
+  bool max_exclusive = false;
   bool nullable = false;
   bool must_match = false;  // all ranks must have the same value
   bool hidden = false;

@@ -1,0 +1,132 @@
+#include "core/config/option_builder.hpp"
+#include "core/config/registry.hpp"
+
+namespace titan::config {
+
+namespace {
+
+void add_run_options(Registry& registry) {
+  registry.add(path("dump_folder", "./outputs",
+                    "Folder of everything a run writes: log, metrics, resolved configuration; made when absent.")
+                   .may_differ());
+  registry.add(path("hf_assets_path", "./tests/assets/tokenizer",
+                    "Folder with the tokenizer's files as the Hugging Face hub has them (tokenizer.json)."));
+}
+
+void add_training_options(Registry& registry) {
+  registry.add(integer("training.steps", 10000, "Number of optimizer steps of the run.").at_least(1));
+  registry.add(
+      integer("training.num_tokens_per_microbatch_per_dp_rank", 16384,
+              "Tokens of one forward and backward on one data-parallel rank; a multiple of the context length.")
+          .at_least(1));
+  registry.add(integer("training.num_tokens_per_train_step", -1,
+                       "Tokens of one optimizer step over all ranks; more than one micro-batch accumulates gradients. "
+                       "-1: one micro-batch on each rank.")
+                   .at_least(-1));
+  registry.add(integer("training.max_context_length", 2048, "Tokens of one row of the batch.").at_least(1));
+  registry.add(
+      floating("training.max_norm", 1.0, "Global gradient norm above which gradients are scaled down to it.").above(0));
+  registry.add(text("training.dtype", "float32", "Type in which parameters and optimizer state are stored.")
+                   .one_of({"float32", "bfloat16", "float64"}));
+  registry.add(
+      text("training.mixed_precision_param", "bfloat16", "Type to which parameters are cast for forward and backward.")
+          .one_of({"bfloat16", "float32", "float64"}));
+  registry.add(text("training.mixed_precision_reduce", "float32", "Type in which gradients are summed.")
+                   .one_of({"float32", "float64"}));
+  registry.add(text("training.device", "auto", "Device to train on; auto takes the best there is.")
+                   .one_of({"auto", "cpu", "cuda"}));
+  registry.add(integer("training.num_threads", std::nullopt,
+                       "Threads of one operator on the CPU; results may differ in the last bits between numbers. "
+                       "None: libtorch decides.")
+                   .at_least(1)
+                   .at_most(4096)
+                   .may_differ());
+}
+
+void add_optimizer_options(Registry& registry) {
+  registry.add(text("optimizer.name", "AdamW", "Optimizer.").one_of({"Adam", "AdamW"}));
+  registry.add(floating("optimizer.lr", 8e-4, "Learning rate before the schedule's factor.").at_least(0));
+  registry.add(floating("optimizer.beta1", 0.9, "Decay of the running mean of gradients.").at_least(0).below(1));
+  registry.add(
+      floating("optimizer.beta2", 0.95, "Decay of the running mean of squared gradients.").at_least(0).below(1));
+  registry.add(floating("optimizer.eps", 1e-8, "Added to the denominator of the update.").at_least(0));
+  registry.add(floating("optimizer.weight_decay", 0.1, "Weight decay of every parameter, norms and embeddings too.")
+                   .at_least(0));
+  registry.add(text("optimizer.implementation", "fused",
+                    "fused: one kernel for all parameters; for-loop: one parameter after the other.")
+                   .one_of({"fused", "for-loop"}));
+  registry.add(
+      tables("optimizer.param_groups",
+             "Parameters with settings of their own: pattern (regular expression on the name, the first that "
+             "matches counts), optimizer_name, optimizer_kwargs (lr, beta1, beta2, betas, eps, weight_decay)."));
+}
+
+void add_schedule_options(Registry& registry) {
+  registry.add(integer("lr_scheduler.warmup_steps", 200, "Steps over which the learning rate rises.").at_least(0));
+  registry.add(
+      integer("lr_scheduler.total_steps", std::nullopt, "Steps of the whole schedule. None: as many as training.steps.")
+          .at_least(1));
+  registry.add(floating("lr_scheduler.decay_ratio", std::nullopt,
+                        "Share of the steps, at the end, over which the learning rate falls. None: all after warm-up.")
+                   .at_least(0)
+                   .at_most(1));
+  registry.add(text("lr_scheduler.decay_type", "linear", "Form of the fall.").one_of({"linear", "sqrt", "cosine"}));
+  registry.add(floating("lr_scheduler.min_lr_factor", 0.0, "Factor of the learning rate at the end of the schedule.")
+                   .at_least(0)
+                   .at_most(1));
+}
+
+void add_data_options(Registry& registry) {
+  registry.add(path("dataloader.dataset_path", "./tests/assets/corpus",
+                    "Text to train on: a .jsonl, .jsonl.gz or .txt file, or a folder of them."));
+  registry.add(integer("dataloader.seed", 42, "Seed of the order of documents.").at_least(0));
+  registry.add(boolean("dataloader.shuffle", true, "Read documents in a new random order each epoch."));
+  registry.add(boolean("dataloader.repeat", true, "Begin again at the end of the data instead of stopping."));
+  registry.add(integer("dataloader.num_prefetch_batches", 2, "Batches prepared in the background. 0: none.")
+                   .at_least(0)
+                   .at_most(1024)
+                   .may_differ());
+  registry.add(integer("dataloader.num_virtual_shards", 128,
+                       "Parts the data is cut into, whatever the number of ranks; a data-parallel degree that divides "
+                       "it reads only its own parts.")
+                   .at_least(1)
+                   .at_most(65536));
+}
+
+void add_validation_options(Registry& registry) {
+  registry.add(boolean("validator.enable", false, "Measure the loss on validation data during training."));
+  registry.add(integer("validator.freq", 10, "Steps from one validation to the next.").at_least(1));
+  registry.add(integer("validator.steps", -1, "Batches of one validation. -1: all of the data once.").at_least(-1));
+  registry.add(
+      path("validator.dataset_path", std::nullopt, "Text to validate on. None: the same as dataloader.dataset_path."));
+}
+
+void add_debug_options(Registry& registry) {
+  registry.add(integer("debug.seed", std::nullopt, "Seed of initial weights and of dropout. None: drawn at random.")
+                   .at_least(0));
+  registry.add(boolean("debug.deterministic", false, "Use deterministic algorithms only; others are an error."));
+  registry.add(
+      boolean("debug.deterministic_warn_only", false,
+              "With debug.deterministic: warn of an operator without a deterministic form instead of failing."));
+  registry.add(
+      boolean("debug.detect_anomaly", false,
+              "Stop at the backward function that makes a NaN, and show the forward one it belongs to; slow."));
+  registry.add(boolean("debug.print_config", false, "Log the resolved configuration at the start.").may_differ());
+  registry.add(path("debug.save_config_file", std::nullopt,
+                    "File to write the resolved configuration to, besides config.toml in the dump folder.")
+                   .may_differ());
+}
+
+}  // namespace
+
+void add_core_options(Registry& registry) {
+  add_run_options(registry);
+  add_training_options(registry);
+  add_optimizer_options(registry);
+  add_schedule_options(registry);
+  add_data_options(registry);
+  add_validation_options(registry);
+  add_debug_options(registry);
+}
+
+}  // namespace titan::config
