@@ -6,6 +6,7 @@
 
 #include "core/base/abi_error.hpp"
 #include "core/base/log.hpp"
+#include "core/plugin/abi_text.hpp"
 
 namespace titan::plugin {
 namespace {

@@ -38,12 +38,4 @@ class HostTable {
   titan_host table_{};
 };
 
-/// The ABI's form of a text that outlives it.
-inline titan_string borrow(std::string_view text) noexcept { return {text.data(), text.size()}; }
-
-/// Reads a borrowed text; an absent one is empty.
-inline std::string_view view(titan_string text) noexcept {
-  return text.data == nullptr ? std::string_view() : std::string_view(text.data, static_cast<std::size_t>(text.size));
-}
-
 }  // namespace titan::plugin

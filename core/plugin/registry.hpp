@@ -25,9 +25,8 @@ class PluginRegistry {
   /// The model plugin of that name. InputError (66) lists the names there are, with the nearest one.
   const Plugin& find_model(std::string_view name) const;
 
-  /// Declares every plugin's options and presets. Several model plugins may each declare `model.*`: the one called
-  /// `module` does; the others only where `module` is empty and the name is still free.
-  void register_options(config::Registry& registry, std::string_view module) const;
+  /// Declares every plugin's options and presets, and the model plugins as modules. PluginError of Registry::add.
+  void register_options(config::Registry& registry) const;
 
   /// Opens, checks and initialises a plugin. AbiError, InputError, or what init() reports.
   std::unique_ptr<Instance> load(const Plugin& plugin, const HostServices& services) const;
