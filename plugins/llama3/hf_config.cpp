@@ -23,7 +23,7 @@ const json* find(const json& object, const char* field) {
 /// A value for a message. Lists and objects by type alone: the text is not ours, and may be deep.
 std::string shown(const json& value) {
   if (value.is_structured()) return value.type_name();
-  std::string text = value.dump();
+  std::string text = value.dump(-1, ' ', true);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   return text;
 }

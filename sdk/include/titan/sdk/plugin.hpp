@@ -56,7 +56,7 @@ struct Entry {
     return guard(host, [&] { *ctx = std::make_unique<Instance<Plugin>>(Host(host)).release(); });
   }
 
-  static const void* get_interface(void*, titan_string id) noexcept {
+  static const void* get_interface(void*, [[maybe_unused]] titan_string id) noexcept {
     const void* found = nullptr;
     ((view(id) == Interfaces<Plugin>::kId ? void(found = Interfaces<Plugin>::table()) : void()), ...);
     return found;
