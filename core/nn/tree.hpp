@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -46,20 +47,43 @@ struct Next {
 };
 using Around = std::function<Tensors(Frame& frame, Next next, const Tensors& in)>;
 
+/// Tensors worked out from other tensors, kept as long as their frame.
+class Memo {
+ public:
+  /// Gives what was made of `source` for `purpose`, or makes it: anew when `source` was changed in place since.
+  const at::Tensor& get(std::string_view purpose, const at::Tensor& source, const std::function<at::Tensor()>& make);
+
+ private:
+  struct Entry {
+    std::string purpose;
+    at::Tensor source, value;
+    std::int64_t version;
+  };
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
 /// One running call of one module. Lives on the caller's stack.
 class Frame {
  public:
-  Frame(Tree& tree, ModuleId module, Frame* parent) : tree_(&tree), module_(module), parent_(parent) {}
+  Frame(Tree& tree, ModuleId module, Frame* parent, std::uint32_t num_outputs = 1)
+      : tree_(&tree), parent_(parent), module_(module), num_outputs_(num_outputs) {}
   Tree& tree() const { return *tree_; }
   ModuleId module() const { return module_; }
   Frame* parent() const { return parent_; }
+  /// How many outputs the caller expects.
+  std::uint32_t num_outputs() const { return num_outputs_; }
+  /// The frame this call stands in that has no parent.
+  Frame& outermost();
+  Memo& memo() { return memo_; }
   /// Parameter `index` of the running module, in compute form.
   const at::Tensor& parameter(std::size_t index) const;
 
  private:
   Tree* tree_;
-  ModuleId module_;
   Frame* parent_;
+  ModuleId module_;
+  std::uint32_t num_outputs_;
+  Memo memo_;
 };
 
 /// Precision policy of a run (training.dtype, mixed_precision_param, mixed_precision_reduce).
@@ -80,7 +104,7 @@ class Tree {
   // Building: errors are ConfigError or PluginError naming the module.
   ModuleId add_leaf(ModuleId parent, std::string_view name, std::string_view kind,
                     std::map<std::string, Attribute> attributes);
-  ModuleId add_custom(ModuleId parent, std::string_view name, titan_forward_fn forward, void* self,
+  ModuleId add_custom(ModuleId parent, std::string_view name, titan_forward_fn callback, void* self,
                       void (*destroy)(void*));
   void add_parameter(ModuleId module, const titan_parameter& declaration);
   void add_to_chain(ModuleId module, std::uint32_t inputs);
@@ -101,9 +125,10 @@ class Tree {
   /// Forgets Parameter::gradient of every parameter.
   void zero_gradients();
 
-  /// Calls a module. `parent` is the calling frame, or null from outside.
-  Tensors call(ModuleId module, const Tensors& in, Frame* parent = nullptr);
-  /// Runs the chain: tokens [B, L] int64, positions [B, L] int64 -> the last block's output.
+  /// Calls a module. `parent` is the calling frame, or null from outside. PluginError, naming the module, for wrong
+  /// inputs and for another number of outputs; errors of a plugin's callback keep their code.
+  Tensors call(ModuleId module, const Tensors& in, Frame* parent = nullptr, std::uint32_t num_outputs = 1);
+  /// Runs the chain in one outermost frame: tokens [B, L] int64, positions [B, L] int64 -> the last block's output.
   at::Tensor forward(const at::Tensor& tokens, const at::Tensor& positions);
   /// Sum of the losses of the valid labels: output [B, L, V], labels [B, L] int64 -> [].
   at::Tensor loss(const at::Tensor& output, const at::Tensor& labels);
@@ -115,6 +140,8 @@ class Tree {
   const std::string& kind(ModuleId module) const;
   ModuleId parent(ModuleId module) const;
   const std::vector<ModuleId>& chain() const;
+  /// The loss module, or nothing before set_loss.
+  std::optional<ModuleId> loss_module() const;
   /// Parameters in order of declaration.
   const std::vector<std::unique_ptr<Parameter>>& parameters() const;
   const std::vector<Parameter*>& parameters(ModuleId module) const;

@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include "core/nn/callback.hpp"
+#include "core/nn/tree_state.hpp"
+#include "core/tensor/guard.hpp"
+
+namespace titan::nn {
+Tensors run_module(Module& module, Frame& frame, const Tensors& in) {
+  if (module.leaf) {
+    try {
+      return module.leaf->forward(frame, in);
+    } catch (const c10::Error&) {
+      tensor::rethrow_torch_error(concat('[', module.name, "] "));
+    }
+  }
+  if (module.forward == nullptr) throw PluginError("[tree] the root cannot be called");
+  return run_callback({module.forward, module.self.get(), module.plugin, &module.name}, frame, in);
+}
+
+Tensors Next::operator()(Frame& frame, const Tensors& in) const {
+  Module& module = frame.tree().state_->module(frame.module());
+  if (index < module.arounds.size()) return module.arounds[index].second(frame, Next{index + 1}, in);
+  return run_module(module, frame, in);
+}
+
+Frame& Frame::outermost() {
+  Frame* frame = this;
+  while (frame->parent_ != nullptr) frame = frame->parent_;
+  return *frame;
+}
+
+const at::Tensor& Frame::parameter(std::size_t index) const {
+  const Module& module = tree_->state_->module(module_);
+  TITAN_CHECK(index < module.parameters.size(), module.name, " has no parameter ", index);
+  const at::Tensor& compute = module.parameters[index]->compute;
+  TITAN_CHECK(compute.defined(), module.name, " is called before its parameters are made");
+  return compute;
+}
+
+const at::Tensor& Memo::get(std::string_view purpose, const at::Tensor& source,
+                            const std::function<at::Tensor()>& make) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    return entry->purpose == purpose && entry->source.is_same(source) && entry->version == source._version();
+  });
+  if (found != entries_.end()) return (*found)->value;
+  entries_.push_back(std::make_unique<Entry>(Entry{std::string(purpose), source, make(), source._version()}));
+  return entries_.back()->value;
+}
+
+Tensors Tree::call(ModuleId module, const Tensors& in, Frame* parent, std::uint32_t num_outputs) {
+  Frame frame(*this, module, parent, num_outputs);
+  Tensors out = Next{0}(frame, in);
+  if (out.size() != num_outputs) {
+    throw PluginError("[", name(module), "] wrong number of outputs: gives ", out.size(), ", asked for ", num_outputs);
+  }
+  return out;
+}
+
+at::Tensor Tree::forward(const at::Tensor& tokens, const at::Tensor& positions) {
+  Frame root(*this, TITAN_MODULE_ROOT, nullptr);
+  at::Tensor x = tokens;
+  for (std::size_t i = 0; i < state_->chain.size(); ++i) {
+    Tensors in{std::move(x)};
+    if ((state_->chain_inputs[i] & TITAN_CHAIN_POSITIONS) != 0) in.push_back(positions);
+    x = std::move(call(state_->chain[i], in, &root).front());
+  }
+  return x;
+}
+
+at::Tensor Tree::loss(const at::Tensor& output, const at::Tensor& labels) {
+  TITAN_CHECK(state_->loss.has_value(), "the tree has no loss module");
+  return call(*state_->loss, {output, labels}).front();
+}
+
+}  // namespace titan::nn

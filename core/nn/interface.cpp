@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/error.hpp"
+#include "core/nn/callback.hpp"
+#include "core/nn/tree.hpp"
+#include "core/tensor/guard.hpp"
+#include "titan/torch/tensor.hpp"
+
+namespace titan::nn {
+namespace {
+
+using tensor::guarded;
+
+Tree& tree_of(titan_tree* tree) {
+  if (tree == nullptr) throw PluginError("[tree] the tree is NULL");
+  return *reinterpret_cast<Tree*>(tree);
+}
+
+const Tree* readable(const titan_tree* tree) { return reinterpret_cast<const Tree*>(tree); }
+
+Frame& frame_of(titan_frame* frame) {
+  if (frame == nullptr) throw PluginError("[tree] the frame is NULL");
+  return *reinterpret_cast<Frame*>(frame);
+}
+
+std::string_view text_of(titan_string text, const char* what) {
+  if (text.data == nullptr) throw PluginError("[tree] a text is NULL: ", what);
+  return {text.data, text.size};
+}
+
+titan_string abi_text(std::string_view text) { return {text.data(), text.size()}; }
+
+template <class Pointer>
+void require_pointer(Pointer pointer, const char* what) {
+  if (pointer == nullptr) throw PluginError("[tree] a pointer is NULL: ", what);
+}
+
+bool has_module(const titan_tree* tree, titan_module module) {
+  return tree != nullptr && module < readable(tree)->num_modules();
+}
+
+Attribute attribute_of(const titan_attribute& attribute) {
+  switch (attribute.kind) {
+    case TITAN_ATTRIBUTE_INT:
+      return attribute.integer;
+    case TITAN_ATTRIBUTE_FLOAT:
+      return attribute.floating;
+    case TITAN_ATTRIBUTE_STRING:
+      return std::string(text_of(attribute.string, "attribute"));
+    default:
+      throw PluginError("[tree] unknown attribute kind: number ", attribute.kind);
+  }
+}
+
+titan_error* add_leaf(titan_tree* tree, titan_module parent, titan_string name, titan_string kind,
+                      const titan_attribute* attributes, std::uint32_t num_attributes, titan_module* out) {
+  return guarded([&] {
+    require_pointer(out, "out");
+    if (num_attributes > 0) require_pointer(attributes, "attributes");
+    std::map<std::string, Attribute> values;
+    for (std::uint32_t i = 0; i < num_attributes; ++i) {
+      const auto key = text_of(attributes[i].key, "attribute key");
+      if (!values.emplace(key, attribute_of(attributes[i])).second) {
+        throw PluginError("[", printable(text_of(name, "name")), "] attribute is given twice: ", printable(key));
+      }
+    }
+    *out = tree_of(tree).add_leaf(parent, text_of(name, "name"), text_of(kind, "kind"), std::move(values));
+  });
+}
+
+titan_error* add_custom(titan_tree* tree, titan_module parent, titan_string name, titan_forward_fn forward, void* self,
+                        void (*destroy)(void*), titan_module* out) {
+  return guarded([&] {
+    require_pointer(out, "out");
+    *out = tree_of(tree).add_custom(parent, text_of(name, "name"), forward, self, destroy);
+  });
+}
+
+titan_error* add_parameter(titan_tree* tree, titan_module module, const titan_parameter* parameter) {
+  return guarded([&] {
+    require_pointer(parameter, "parameter");
+    if (!TITAN_HAS(parameter, high)) {
+      throw PluginError("[tree] titan_parameter is shorter than its first release: ", parameter->struct_size);
+    }
+    tree_of(tree).add_parameter(module, *parameter);
+  });
+}
+
+titan_error* add_to_chain(titan_tree* tree, titan_module module, std::uint32_t inputs) {
+  return guarded([&] { tree_of(tree).add_to_chain(module, inputs); });
+}
+
+titan_error* set_loss(titan_tree* tree, titan_module module) {
+  return guarded([&] { tree_of(tree).set_loss(module); });
+}
+
+Tensors borrowed(const titan_tensor* in, std::uint32_t num_in, const std::string& module) {
+  if (num_in > 0) require_pointer(in, "in");
+  Tensors tensors;
+  tensors.reserve(num_in);
+  for (std::uint32_t i = 0; i < num_in; ++i) {
+    if (in[i] == nullptr) throw PluginError("[", module, "] an input is NULL: number ", i);
+    tensors.push_back(handle::borrow(in[i]));
+  }
+  return tensors;
+}
+
+void give(Tensors&& tensors, titan_tensor* out, std::uint32_t num_out, const std::string& module) {
+  if (tensors.size() != num_out) {
+    throw PluginError("[", module, "] wrong number of outputs: gives ", tensors.size(), ", asked for ", num_out);
+  }
+  for (at::Tensor& tensor : tensors) *out++ = handle::release(std::move(tensor));
+}
+
+/// Throws unless `module` stands below `ancestor`: a module that could call itself would never return.
+void require_below(const Tree& tree, titan_module module, titan_module ancestor) {
+  titan_module above = module;
+  while (above != TITAN_MODULE_ROOT) {
+    above = tree.parent(above);
+    if (above == ancestor) return;
+  }
+  throw PluginError("[", tree.name(ancestor), "] can call only modules below it: asked for ", tree.name(module));
+}
+
+titan_error* call(titan_frame* frame, titan_module module, const titan_tensor* in, std::uint32_t num_in,
+                  titan_tensor* out, std::uint32_t num_out) {
+  return guarded([&] {
+    Frame& caller = frame_of(frame);
+    Tree& tree = caller.tree();
+    const std::string& name = tree.name(module);
+    if (num_out > 0) require_pointer(out, "out");
+    require_below(tree, module, caller.module());
+    give(tree.call(module, borrowed(in, num_in, name), &caller, num_out), out, num_out, name);
+  });
+}
+
+std::uint32_t num_modules(const titan_tree* tree) {
+  return tree == nullptr ? 0 : static_cast<std::uint32_t>(readable(tree)->num_modules());
+}
+
+titan_string module_name(const titan_tree* tree, titan_module module) {
+  return has_module(tree, module) ? abi_text(readable(tree)->name(module)) : titan_string{nullptr, 0};
+}
+
+titan_string module_kind(const titan_tree* tree, titan_module module) {
+  return has_module(tree, module) ? abi_text(readable(tree)->kind(module)) : titan_string{nullptr, 0};
+}
+
+titan_module module_parent(const titan_tree* tree, titan_module module) {
+  return has_module(tree, module) ? readable(tree)->parent(module) : TITAN_MODULE_ROOT;
+}
+
+std::uint32_t num_parameters(const titan_tree* tree, titan_module module) {
+  return has_module(tree, module) ? static_cast<std::uint32_t>(readable(tree)->parameters(module).size()) : 0;
+}
+
+/// The last segment of a parameter's full name.
+std::string_view local_name(const Parameter& parameter, const std::string& module) {
+  return std::string_view(parameter.name).substr(module.empty() ? 0 : module.size() + 1);
+}
+
+titan_error* parameter_at(const titan_tree* tree, titan_module module, std::uint32_t index, titan_parameter* out) {
+  return guarded([&] {
+    require_pointer(tree, "tree");
+    require_pointer(out, "out");
+    const Tree& self = *readable(tree);
+    const auto& parameters = self.parameters(module);
+    if (index >= parameters.size()) throw PluginError("[", self.name(module), "] no such parameter: number ", index);
+    const Parameter& found = *parameters[index];
+    const std::uint32_t size = out->struct_size;
+    titan_parameter filled{};
+    filled.struct_size = size;
+    filled.num_dims = static_cast<std::uint32_t>(found.shape.size());
+    filled.name = abi_text(local_name(found, self.name(module)));
+    filled.shape = found.shape.data();
+    filled.split = found.split;
+    filled.init = found.init.kind;
+    filled.value = found.init.value;
+    filled.mean = found.init.mean;
+    filled.std = found.init.std;
+    filled.low = found.init.low;
+    filled.high = found.init.high;
+    std::memcpy(out, &filled, std::min<std::size_t>(size, sizeof filled));
+  });
+}
+
+std::uint32_t chain_size(const titan_tree* tree) {
+  return tree == nullptr ? 0 : static_cast<std::uint32_t>(readable(tree)->chain().size());
+}
+
+titan_module chain_block(const titan_tree* tree, std::uint32_t index) {
+  return index < chain_size(tree) ? readable(tree)->chain()[index] : TITAN_MODULE_ROOT;
+}
+
+titan_error* attach(titan_tree* tree, titan_module module, std::int32_t priority, titan_around_fn around, void* self,
+                    void (*destroy)(void*)) {
+  return guarded([&] {
+    require_pointer(around, "around");
+    attach_callback(tree_of(tree), module, priority, around, self, destroy);
+  });
+}
+
+titan_error* run_next(titan_frame* frame, titan_next next, const titan_tensor* in, std::uint32_t num_in,
+                      titan_tensor* out, std::uint32_t num_out) {
+  return guarded([&] {
+    Frame& running = frame_of(frame);
+    const std::string& name = running.tree().name(running.module());
+    if (next.tree != reinterpret_cast<titan_tree*>(&running.tree()) || next.module != running.module()) {
+      throw PluginError("[", name, "] next belongs to another call");
+    }
+    if (num_out > 0) require_pointer(out, "out");
+    give(Next{next.index}(running, borrowed(in, num_in, name)), out, num_out, name);
+  });
+}
+
+titan_module frame_module(const titan_frame* frame) {
+  return frame == nullptr ? TITAN_MODULE_ROOT : reinterpret_cast<const Frame*>(frame)->module();
+}
+
+}  // namespace
+
+const titan_tree_v1* tree_interface() {
+  static const titan_tree_v1 table = {
+      sizeof(titan_tree_v1), add_leaf,    add_custom,  add_parameter, add_to_chain,   set_loss,     call,
+      num_modules,           module_name, module_kind, module_parent, num_parameters, parameter_at, chain_size,
+      chain_block,           attach,      run_next,    frame_module};
+  return &table;
+}
+
+}  // namespace titan::nn

@@ -1,0 +1,57 @@
+#include <ATen/ops/empty.h>
+#include <c10/core/GradMode.h>
+
+#include "core/base/error.hpp"
+#include "core/nn/initial_values.hpp"
+#include "core/nn/tree_state.hpp"
+
+namespace titan::nn {
+namespace {
+
+at::Tensor make_storage(const Parameter& parameter, const Precision& precision, at::Device device, std::uint64_t seed) {
+  const auto options = at::TensorOptions(device).dtype(precision.storage);
+  at::Tensor values = device.is_meta()
+                          ? at::empty(parameter.shape, options)
+                          : initial_values(parameter, seed, whole(parameter.shape), precision.storage).to(device);
+  return values.requires_grad_(true);
+}
+
+}  // namespace
+
+void Tree::materialise(const Precision& precision, at::Device device, std::uint64_t seed) {
+  state_->materialised = true;
+  state_->precision = precision;
+  for (const auto& parameter : state_->parameters) {
+    parameter->storage = make_storage(*parameter, precision, device, seed);
+    parameter->compute = precision.storage == precision.compute
+                             ? parameter->storage
+                             : parameter->storage.detach().to(precision.compute).requires_grad_(true);
+    parameter->gradient.reset();
+  }
+}
+
+void Tree::refresh_compute() {
+  if (state_->precision.storage == state_->precision.compute) return;
+  const at::NoGradGuard no_grad;
+  for (const auto& parameter : state_->parameters) parameter->compute.copy_(parameter->storage);
+}
+
+void Tree::collect_gradients() {
+  const at::NoGradGuard no_grad;
+  for (const auto& parameter : state_->parameters) {
+    at::Tensor& latest = parameter->compute.mutable_grad();
+    if (!latest.defined()) continue;
+    if (parameter->gradient.defined()) {
+      parameter->gradient.add_(latest);
+    } else {
+      parameter->gradient = latest.to(state_->precision.reduce);
+    }
+    latest.reset();
+  }
+}
+
+void Tree::zero_gradients() {
+  for (const auto& parameter : state_->parameters) parameter->gradient.reset();
+}
+
+}  // namespace titan::nn

@@ -1,0 +1,174 @@
+#include "core/nn/tree.hpp"
+
+#include <algorithm>
+
+#include "core/base/breadcrumb.hpp"
+#include "core/base/error.hpp"
+#include "core/nn/tree_state.hpp"
+
+namespace titan::nn {
+namespace {
+
+constexpr std::size_t kLongestName = 256;
+constexpr std::string_view kCustom = "custom";
+constexpr std::uint32_t kChainBits = TITAN_CHAIN_POSITIONS;
+
+bool is_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '-';
+  };
+  bool in_segment = false;
+  for (const char c : name) {
+    if (c == '.' ? !in_segment : !allowed(c)) return false;
+    in_segment = c != '.';
+  }
+  return in_segment && name.size() <= kLongestName;
+}
+
+void check_parameters(const Module& module) {
+  const auto rules = module.leaf->parameters();
+  for (const auto& rule : rules) {
+    const std::string name = concat(module.name, '.', rule.name);
+    const auto found = std::find_if(module.parameters.begin(), module.parameters.end(),
+                                    [&](const Parameter* parameter) { return parameter->name == name; });
+    if (found == module.parameters.end()) {
+      throw PluginError("[", module.name, "] parameter is missing: ", rule.name);
+    }
+    if ((*found)->shape.size() != rule.num_dims) {
+      throw PluginError("[", module.name, "] parameter has the wrong number of dims: ", rule.name, " must have ",
+                        rule.num_dims, ", has ", (*found)->shape.size());
+    }
+  }
+  if (module.parameters.size() != rules.size()) {
+    throw PluginError("[", module.name, "] wrong number of parameters: ", module.kind, " takes ", rules.size(),
+                      ", declared are ", module.parameters.size());
+  }
+}
+
+}  // namespace
+
+Module& Tree::State::module(ModuleId id) {
+  if (id >= modules.size()) throw PluginError("[tree] no such module: number ", id, ", there are ", modules.size());
+  return modules[id];
+}
+
+std::string Tree::State::new_name(ModuleId parent, std::string_view name) {
+  const std::string& prefix = module(parent).name;
+  if (!is_name(name)) {
+    throw PluginError("[", prefix, "] malformed name, letters, digits, '_', '-' and single dots are allowed: \"",
+                      printable(name), '"');
+  }
+  std::string full = prefix.empty() ? std::string(name) : concat(prefix, '.', name);
+  if (module_names.contains(full) || parameter_names.contains(full)) {
+    throw PluginError("[", prefix, "] duplicate name: ", full);
+  }
+  return full;
+}
+
+ModuleId Tree::State::add(Module&& module) {
+  const auto id = static_cast<ModuleId>(modules.size());
+  modules.push_back(std::move(module));
+  module_names.emplace(modules.back().name, id);
+  return id;
+}
+
+void Tree::State::require_building() const {
+  if (materialised) throw PluginError("[tree] the tree is finished: nothing can be added once parameters exist");
+}
+
+Tree::Tree() : state_(std::make_unique<State>()) { state_->modules.emplace_back().kind = kCustom; }
+
+Tree::~Tree() = default;
+
+ModuleId Tree::add_leaf(ModuleId parent, std::string_view name, std::string_view kind,
+                        std::map<std::string, Attribute> attributes) {
+  state_->require_building();
+  Module module;
+  module.name = state_->new_name(parent, name);
+  module.kind = kind;
+  module.parent = parent;
+  LeafSetup setup{module.name, Attributes(module.name, std::move(attributes)), state_->rope_tables};
+  module.leaf = leaf_factory(kind, module.name)(setup);
+  setup.attributes.finish();
+  return state_->add(std::move(module));
+}
+
+ModuleId Tree::add_custom(ModuleId parent, std::string_view name, titan_forward_fn callback, void* self,
+                          void (*destroy)(void*)) {
+  state_->require_building();
+  Module module;
+  module.name = state_->new_name(parent, name);
+  module.kind = kCustom;
+  module.parent = parent;
+  if (callback == nullptr) throw PluginError("[", module.name, "] the forward callback is NULL");
+  module.forward = callback;
+  module.plugin = breadcrumb().plugin;
+  const ModuleId id = state_->add(std::move(module));
+  // Last: as long as this function may throw, `self` is the caller's.
+  state_->modules[id].self = {self, destroy != nullptr ? destroy : [](void*) {}};
+  return id;
+}
+
+void Tree::add_parameter(ModuleId module, const titan_parameter& declaration) {
+  state_->require_building();
+  if (declaration.name.data == nullptr)
+    throw PluginError("[", state_->module(module).name, "] a parameter has no name");
+  std::string name = state_->new_name(module, {declaration.name.data, declaration.name.size});
+  auto parameter = checked_parameter(std::move(name), declaration);
+  state_->module(module).parameters.push_back(parameter.get());
+  state_->parameter_names.emplace(parameter->name, parameter.get());
+  state_->parameters.push_back(std::move(parameter));
+}
+
+void Tree::add_to_chain(ModuleId module, std::uint32_t inputs) {
+  state_->require_building();
+  const std::string& name = state_->module(module).name;
+  if (module == TITAN_MODULE_ROOT) throw PluginError("[tree] the root cannot be a block of the chain");
+  if ((inputs & ~kChainBits) != 0) throw PluginError("[", name, "] unknown bits in the chain's inputs: ", inputs);
+  if (std::count(state_->chain.begin(), state_->chain.end(), module) > 0) {
+    throw PluginError("[", name, "] is in the chain already");
+  }
+  state_->chain.push_back(module);
+  state_->chain_inputs.push_back(inputs);
+}
+
+void Tree::set_loss(ModuleId module) {
+  state_->require_building();
+  const std::string& name = state_->module(module).name;
+  if (module == TITAN_MODULE_ROOT) throw PluginError("[tree] the root cannot be the loss");
+  if (state_->loss) throw PluginError("[", name, "] the loss is set already: ", state_->modules[*state_->loss].name);
+  state_->loss = module;
+}
+
+void Tree::validate() const {
+  if (state_->chain.empty()) throw PluginError("[tree] the model has no chain: add_to_chain was not called");
+  if (!state_->loss) throw PluginError("[tree] the model has no loss: set_loss was not called");
+  for (const Module& module : state_->modules) {
+    if (module.leaf) check_parameters(module);
+  }
+}
+
+void Tree::attach(ModuleId module, std::int32_t priority, Around around) {
+  auto& arounds = state_->module(module).arounds;
+  if (module == TITAN_MODULE_ROOT) throw PluginError("[tree] the root is never called: attach to another module");
+  if (!around) throw PluginError("[", state_->module(module).name, "] the interceptor is NULL");
+  const auto place = std::upper_bound(arounds.begin(), arounds.end(), priority,
+                                      [](std::int32_t wanted, const auto& entry) { return wanted < entry.first; });
+  arounds.emplace(place, priority, std::move(around));
+}
+
+std::size_t Tree::num_modules() const { return state_->modules.size(); }
+const std::string& Tree::name(ModuleId module) const { return state_->module(module).name; }
+const std::string& Tree::kind(ModuleId module) const { return state_->module(module).kind; }
+ModuleId Tree::parent(ModuleId module) const { return state_->module(module).parent; }
+const std::vector<ModuleId>& Tree::chain() const { return state_->chain; }
+std::optional<ModuleId> Tree::loss_module() const { return state_->loss; }
+const std::vector<std::unique_ptr<Parameter>>& Tree::parameters() const { return state_->parameters; }
+const std::vector<Parameter*>& Tree::parameters(ModuleId module) const { return state_->module(module).parameters; }
+
+Parameter* Tree::find_parameter(std::string_view name) const {
+  const auto found = state_->parameter_names.find(name);
+  return found == state_->parameter_names.end() ? nullptr : found->second;
+}
+
+}  // namespace titan::nn

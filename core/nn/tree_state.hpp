@@ -1,0 +1,58 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/nn/leaf.hpp"
+#include "core/nn/rope_table.hpp"
+#include "core/nn/tree.hpp"
+
+namespace titan::nn {
+
+/// One module: the root, a leaf of a kind, or a plugin's callback.
+struct Module {
+  std::string name;  // fully qualified
+  std::string kind;
+  ModuleId parent = TITAN_MODULE_ROOT;
+  std::vector<Parameter*> parameters;
+  std::vector<std::pair<std::int32_t, Around>> arounds;  // outermost first
+  std::unique_ptr<Leaf> leaf;
+  titan_forward_fn forward = nullptr;
+  std::unique_ptr<void, void (*)(void*)> self{nullptr, [](void*) {}};
+  const char* plugin = nullptr;  // whose callback it is, for the fatal-signal handler
+};
+
+struct Tree::State {
+  std::deque<Module> modules;  // a deque: names are handed out by reference
+  std::vector<std::unique_ptr<Parameter>> parameters;
+  std::map<std::string, ModuleId, std::less<>> module_names;
+  std::map<std::string, Parameter*, std::less<>> parameter_names;
+  std::vector<ModuleId> chain;
+  std::vector<std::uint32_t> chain_inputs;
+  std::optional<ModuleId> loss;
+  RopeTables rope_tables;
+  Precision precision;
+  bool materialised = false;
+
+  /// The module of that id. PluginError when there is none.
+  Module& module(ModuleId id);
+  const Module& module(ModuleId id) const { return const_cast<State*>(this)->module(id); }
+  /// The full name of `name` below `parent`. PluginError when it is malformed or taken.
+  std::string new_name(ModuleId parent, std::string_view name);
+  ModuleId add(Module&& module);
+  /// Throws when the parameters exist already: the tree's shape is fixed from then on.
+  void require_building() const;
+};
+
+/// Runs a leaf or a callback without its interceptors.
+Tensors run_module(Module& module, Frame& frame, const Tensors& in);
+
+/// Turns a plugin's declaration into a parameter of that full name. PluginError when it does not make sense.
+std::unique_ptr<Parameter> checked_parameter(std::string name, const titan_parameter& declaration);
+
+}  // namespace titan::nn
