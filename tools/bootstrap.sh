@@ -23,6 +23,8 @@ say() { printf '[bootstrap] %s\n' "$*" >&2; }
 die() { local code=$1; shift; say "$@"; exit "$code"; }
 
 clean_up() {
+  # A background part that is killed before it has shed these traps must not clean up for all.
+  [[ $BASHPID == "$$" ]] || return 0
   if [[ -n $child ]]; then kill "$child" 2>/dev/null || true; wait "$child" 2>/dev/null || true; fi
   if [[ -n $tmp ]]; then rm -rf -- "$tmp"; fi
 }

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Cases of run_train.sh, with a build and a host binary that only tell how they were called.
+. "$(dirname "${BASH_SOURCE[0]}")/harness.sh"
+
+set_up() {
+  mkdir -p "$T/tree" "$T/elsewhere"
+  cp "$repo/run_train.sh" "$T/tree"
+  write_script "$T/tree/tools/build.sh" <<<$'#!/bin/sh\necho "build: $*"\nexit "${BUILD_RC:-0}"'
+  write_script "$T/tree/build/release/bin/titan" <<<$'#!/bin/sh\necho "titan in $(pwd -P):"; printf "<%s>" "$@"; exit "${TITAN_RC:-0}"'
+  cd "$T/tree" || exit 1
+}
+
+expect_refused() {
+  expect_rc 78
+  expect_says "[run_train] $1"
+  expect_silent_about "build:"
+}
+
+case_defaults() {
+  run ./run_train.sh
+  expect_rc 0
+  expect_says "build: titan_runtime"
+  expect_says "titan in $(pwd -P):"
+  expect_says "<train><--module><llama3><--config><llama3_debugmodel>"
+}
+
+case_passes_on() {
+  MODULE=other CONFIG="my run.toml" NGPU=1 LOG_RANK=0 COMM_MODE="" run ./run_train.sh --training.steps 3 --note "a b" ""
+  expect_rc 0
+  expect_says "<train><--module><other><--config><my run.toml><--training.steps><3><--note><a b><>"
+}
+
+case_exit_code_of_titan() {
+  TITAN_RC=80 run ./run_train.sh
+  expect_rc 80
+}
+
+case_exit_code_of_the_build() {
+  BUILD_RC=69 run ./run_train.sh
+  expect_rc 69
+  expect_silent_about "titan in"
+}
+
+case_runs_in_the_checkout() {
+  local root
+  root=$(pwd -P)
+  cd "$T/elsewhere" || exit 1
+  run ../tree/run_train.sh
+  expect_rc 0
+  expect_says "[run_train] running in $T/tree: relative paths start there"
+  expect_says "titan in $root:"
+}
+
+case_more_ranks() {
+  NGPU=2 run ./run_train.sh
+  expect_refused "NGPU must be 1, this release trains with one rank: 2"
+  NGPU=0 run ./run_train.sh
+  expect_refused "NGPU must be 1, this release trains with one rank: 0"
+}
+
+case_no_number_of_ranks() {
+  local value
+  for value in four 1.0 -1 "1 1" 0x1 99999999999999999999; do
+    NGPU=$value run ./run_train.sh
+    expect_refused "NGPU must be a number of ranks: $value"
+  done
+}
+
+case_fake_backend() {
+  COMM_MODE=fake_backend run ./run_train.sh
+  expect_refused "COMM_MODE=fake_backend: this release cannot rehearse"
+}
+
+case_unknown_comm_mode() {
+  COMM_MODE=local_tensor run ./run_train.sh
+  expect_refused "COMM_MODE is unknown: local_tensor"
+}
+
+case_log_rank() {
+  LOG_RANK=1 run ./run_train.sh
+  expect_refused "LOG_RANK names a rank that does not exist: 1"
+  LOG_RANK=0,x run ./run_train.sh
+  expect_refused "LOG_RANK must be rank numbers separated by commas: 0,x"
+}
+
+set_up
+run_case "$@"
