@@ -112,8 +112,10 @@ void Registry::add(Verb verb) {
 }
 
 void Registry::add_module(std::string owner) {
-  if (std::ranges::find(modules_, owner) == modules_.end()) modules_.push_back(std::move(owner));
+  if (!has_module(owner)) modules_.push_back(std::move(owner));
 }
+
+bool Registry::has_module(std::string_view name) const { return std::ranges::find(modules_, name) != modules_.end(); }
 
 void Registry::check_preset(const Preset& preset) const {
   for (const auto& [name, text] : settings_of(*this, preset)) {
@@ -133,7 +135,7 @@ void Registry::check_preset(const Preset& preset) const {
 
 void Registry::check() const {
   for (const auto& [owner, options] : of_models_) {
-    if (!options.empty() && std::ranges::find(modules_, owner) == modules_.end()) {
+    if (!options.empty() && !has_module(owner)) {
       throw PluginError("[", owner, "] only a plugin that provides titan.model/1 may declare options in section ",
                         "model: ", options.begin()->first);
     }

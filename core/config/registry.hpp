@@ -43,6 +43,7 @@ class Registry {
   /// Presets of one owner in order of declaration.
   std::vector<const Preset*> presets(std::string_view owner) const;
   const std::vector<std::string>& modules() const { return modules_; }
+  bool has_module(std::string_view name) const;
   const std::vector<Verb>& verbs() const { return verbs_; }
   /// Whether any option is declared in a section ("metrics"), whatever its owner.
   bool has_section(std::string_view section) const;

@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/config/cli_reader.hpp"
+#include "core/config/suggestion.hpp"
+
+namespace titan::config {
+
+namespace {
+
+/// The words before "--".
+Words before_end(const Words& words) { return {words.begin(), std::ranges::find(words, "--")}; }
+
+}  // namespace
+
+Invocation split_verb(const Registry& registry, const Words& command_line, std::string_view default_verb) {
+  const bool names_verb = !command_line.empty() && !command_line.front().starts_with('-');
+  const std::string name = names_verb ? command_line.front() : std::string(default_verb);
+  const Verb* verb = registry.find_verb(name);
+  if (verb == nullptr) {
+    std::vector<std::string> names;
+    for (const Verb& known : registry.verbs()) names.push_back(known.name);
+    throw UsageError("[config] unknown verb: \"", shortened(printable(name), 100), '"', list_hint(name, names));
+  }
+  return {verb, Words(command_line.begin() + (names_verb ? 1 : 0), command_line.end())};
+}
+
+std::vector<std::string> flag_values(const Words& words, std::string_view flag) {
+  const std::string word = concat("--", flag);
+  const Words read = before_end(words);
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (read[i] == word && i + 1 < read.size() && !read[i + 1].starts_with("--")) values.push_back(read[i + 1]);
+    if (read[i].starts_with(word + "=")) values.push_back(read[i].substr(word.size() + 1));
+  }
+  return values;
+}
+
+std::optional<std::string> help_pattern(const Words& words) {
+  std::optional<std::string> pattern;
+  for (const std::string& word : before_end(words)) {
+    if (word == "--help" || word == "-h") pattern = "";
+    if (word.starts_with("--help=")) pattern = word.substr(7);
+  }
+  return pattern;
+}
+
+std::string CommandLine::last(std::string_view flag, std::string_view otherwise) const {
+  const auto found = flags.find(flag);
+  return std::string(found == flags.end() || found->second.empty() ? otherwise : found->second.back());
+}
+
+std::vector<Flag> run_flags() {
+  return {{.name = "module", .metavar = "NAME", .help = "Model plugin to use."},
+          {.name = "config",
+           .metavar = "PRESET|FILE",
+           .help = "Preset of the module, a .toml file, or a config.json of the Hugging Face hub."},
+          {.name = "plugin", .metavar = "FILE", .help = "Plugin library to load; may be repeated.", .repeatable = true},
+          {.name = "help",
+           .metavar = "PATTERN",
+           .help = "Show options and leave; --help=PATTERN shows those whose name matches.",
+           .value_optional = true}};
+}
+
+}  // namespace titan::config
