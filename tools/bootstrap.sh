@@ -25,7 +25,11 @@ die() { local code=$1; shift; say "$@"; exit "$code"; }
 clean_up() {
   # A background part that is killed before it has shed these traps must not clean up for all.
   [[ $BASHPID == "$$" ]] || return 0
-  if [[ -n $child ]]; then kill "$child" 2>/dev/null || true; wait "$child" 2>/dev/null || true; fi
+  if [[ -n $child ]]; then
+    kill "$child" 2>/dev/null || true
+    wait "$child" 2>/dev/null || true
+    if [[ -t 2 ]]; then printf '\033[?25h\n' >&2; fi # pip's bar hides the cursor
+  fi
   if [[ -n $tmp ]]; then rm -rf -- "$tmp"; fi
 }
 trap clean_up EXIT
