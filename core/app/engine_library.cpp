@@ -1,0 +1,50 @@
+#include "core/app/engine_library.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "core/base/error.hpp"
+#include "core/base/log_spdlog.hpp"
+
+namespace titan::app {
+namespace {
+
+constexpr const char* kQuery = "titan_engine_query_v1";
+
+/// dlerror's text names the library that is missing or wrong, which need not be the engine.
+void* open_library(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    throw InputError("[engine] the engine library is missing: ", path.native(),
+                     ": build the target titan_engine, or install titan whole");
+  }
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library != nullptr) return library;
+  const char* reason = ::dlerror();
+  throw InputError("[engine] cannot open the engine library: ", path.native(), ": ", reason != nullptr ? reason : "",
+                   ": it needs the libtorch it was built with: run tools/bootstrap.sh and build again");
+}
+
+}  // namespace
+
+std::filesystem::path engine_path() {
+  const std::filesystem::path program = std::filesystem::canonical("/proc/self/exe");
+  return program.parent_path().parent_path() / "lib" / "libtitan_engine.so";
+}
+
+const Engine& open_engine(const std::filesystem::path& path) {
+  const auto query = reinterpret_cast<EngineQuery>(::dlsym(open_library(path), kQuery));
+  if (query == nullptr) throw AbiError("[engine] not an engine library: ", path.native(), ": it lacks ", kQuery);
+  const Engine* engine = query();
+  if (engine == nullptr || engine->struct_size != sizeof(Engine) || std::string_view(engine->build_id) != kBuildId) {
+    throw AbiError("[engine] the engine library is of another build than this program: ", path.native(),
+                   ": build both together");
+  }
+  engine->attach(&spdlog_sink, [] { return &breadcrumb(); });
+  return *engine;
+}
+
+}  // namespace titan::app

@@ -1,0 +1,49 @@
+#include "core/app/run_folder.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/base/error.hpp"
+#include "core/base/files.hpp"
+#include "core/base/log.hpp"
+#include "core/base/log_spdlog.hpp"
+#include "core/base/text.hpp"
+#include "core/config/print.hpp"
+
+namespace titan::app {
+namespace {
+
+/// Others could replace files of such a folder under the run.
+void check_owner(const std::filesystem::path& folder) {
+  struct stat status = {};
+  if (::stat(folder.c_str(), &status) != 0 || status.st_uid == ::geteuid() || (status.st_mode & S_IWOTH) == 0) return;
+  throw TrustError("[run] dump folder belongs to another user and everybody may write to it: ",
+                   printable(folder.native()), ": choose another with --dump_folder");
+}
+
+void print_lines(const std::string& text) {
+  for (const std::string& line : split(text, '\n')) log_info("config", line);
+}
+
+}  // namespace
+
+void prepare_run_folder(const config::Config& config) {
+  const std::filesystem::path folder = config.string("dump_folder");
+  create_folder(folder);
+  check_owner(folder);
+  create_folder(folder / "logs");
+  add_log_file(folder / "logs" / "rank_0.log");
+
+  const std::string text = config::render_toml(config);
+  write_file_atomically(folder / "config.toml", text);
+  if (const auto copy = config.optional_string("debug.save_config_file"); copy) {
+    const std::filesystem::path path = folder / *copy;
+    create_folder(path.parent_path());
+    write_file_atomically(path, text);
+  }
+  if (config.boolean("debug.print_config")) print_lines(text);
+}
+
+}  // namespace titan::app

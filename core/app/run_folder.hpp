@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/config/config.hpp"
+
+namespace titan::app {
+
+/// Makes the dump folder (mode 0700), sends the log to `logs/rank_0.log` in it too, and writes `config.toml` and what
+/// debug.save_config_file names. CreateError when something cannot be made; TrustError when the folder is another
+/// user's and everybody may write to it.
+void prepare_run_folder(const config::Config& config);
+
+}  // namespace titan::app

@@ -1,0 +1,118 @@
+#include "core/app/signals.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+
+#include "core/base/breadcrumb.hpp"
+
+namespace titan::app {
+namespace {
+
+constinit StopFlag stop_requested;
+
+/// Async-signal-safe text: cut where it does not fit.
+class SignalText {
+ public:
+  SignalText& add(const char* text) {
+    const std::size_t length = std::min(std::strlen(text), text_.size() - size_);
+    std::memcpy(text_.data() + size_, text, length);
+    size_ += length;
+    return *this;
+  }
+  void write_to_stderr() const {
+    if (::write(STDERR_FILENO, text_.data(), size_) < 0) return;  // nowhere left to say so
+  }
+
+ private:
+  std::array<char, 512> text_;
+  std::size_t size_ = 0;
+};
+
+const char* name_of(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV, an invalid memory access";
+    case SIGBUS:
+      return "SIGBUS, a bad memory access";
+    case SIGFPE:
+      return "SIGFPE, an arithmetic error";
+    case SIGILL:
+      return "SIGILL, an illegal instruction";
+    case SIGABRT:
+      return "SIGABRT, an abort";
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    default:
+      return "SIGHUP";
+  }
+}
+
+void on_stop_signal(int signal) {
+  if (stop_requested.requested() != 0) ::_exit(128 + signal);
+  stop_requested.request(signal);
+  SignalText().add("[titan] ").add(name_of(signal)).add(": stopping; a second one ends at once\n").write_to_stderr();
+}
+
+void on_fatal_signal(int signal) {
+  const Breadcrumb where = breadcrumb();
+  SignalText text;
+  text.add("[titan] fatal signal: ").add(name_of(signal));
+  if (where.plugin != nullptr) {
+    text.add(", in plugin ").add(where.plugin);
+    if (where.callback != nullptr) text.add(", callback ").add(where.callback);
+  }
+  text.add("\n").write_to_stderr();
+  // SA_RESETHAND restored the default action, which ends the process with the signal's own status.
+  ::raise(signal);
+}
+
+void install(int signal, void (*handler)(int), int flags) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, nullptr);
+}
+
+bool is_ignored(int signal) {
+  struct sigaction current = {};
+  return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
+}
+
+/// A stack for the main thread's fatal-signal handler: an overflown stack cannot run one.
+void install_signal_stack() {
+  alignas(16) static std::array<std::byte, 64 * 1024> memory;
+  stack_t stack = {};
+  stack.ss_sp = memory.data();
+  stack.ss_size = memory.size();
+  ::sigaltstack(&stack, nullptr);
+}
+
+}  // namespace
+
+const StopFlag& stop_flag() { return stop_requested; }
+
+void install_stop_signals() {
+  install(SIGINT, on_stop_signal, SA_RESTART);
+  install(SIGTERM, on_stop_signal, SA_RESTART);
+  if (!is_ignored(SIGHUP)) install(SIGHUP, on_stop_signal, SA_RESTART);
+  // A reader that left and a file at its size limit are errors of the write, not the end of the run.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void install_fatal_signals() {
+  install_signal_stack();
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    install(signal, on_fatal_signal, SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
+  }
+}
+
+}  // namespace titan::app

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/base/stop.hpp"
+
+namespace titan::app {
+
+/// Makes SIGINT, SIGTERM and SIGHUP set the process's stop flag; a second one ends the process at once with 128 + n.
+/// SIGHUP stays ignored where it is (nohup); SIGPIPE and SIGXFSZ become so. Call once, from main.
+void install_stop_signals();
+
+/// The flag those signals set.
+const StopFlag& stop_flag();
+
+/// Makes fatal signals say in which plugin and callback they happened, before they end the process as always.
+void install_fatal_signals();
+
+}  // namespace titan::app

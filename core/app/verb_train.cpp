@@ -1,0 +1,106 @@
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/app/engine_library.hpp"
+#include "core/app/run_folder.hpp"
+#include "core/app/signals.hpp"
+#include "core/app/verbs.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log_spdlog.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin/host_table.hpp"
+#include "titan/abi/model.h"
+#include "titan/abi/observer.h"
+
+namespace titan::app {
+namespace {
+
+std::string preset_names(const Session& session, const std::string& module) {
+  std::vector<std::string> names;
+  for (const config::Preset* preset : session.registry().presets(module)) names.push_back(preset->name);
+  return join(names, ", ");
+}
+
+void check_selection(const Session& session, const config::Config& config) {
+  if (config.module().empty()) {
+    throw UsageError("[train] which model is to be trained? Name its plugin with --module: ",
+                     join(session.registry().modules(), ", "), "; titan --help lists all options");
+  }
+  if (config.config_name().empty()) {
+    throw UsageError("[train] which configuration is to be trained? Name a preset of ", config.module(),
+                     " or a .toml file with --config: ", preset_names(session, config.module()));
+  }
+}
+
+/// A launcher's environment for several ranks would make each a run of its own, all writing to one folder.
+void refuse_more_ranks() {
+  const char* world = std::getenv("WORLD_SIZE");
+  if (world == nullptr || std::string_view(world).empty() || std::string_view(world) == "1") return;
+  throw ConfigError("[train] this release trains with one rank, the launcher asks for more: WORLD_SIZE=",
+                    printable(world));
+}
+
+/// The run's plugin instances; the end of their life shuts them down.
+class RunPlugins {
+ public:
+  RunPlugins(const Session& session, const plugin::HostServices& services)
+      : session_(session), services_(services), core_host_(services) {}
+
+  /// Starts the model plugin and every observer.
+  EngineRun start() {
+    EngineRun run;
+    run.config = services_.config;
+    run.host = core_host_.get();
+    run.stop = &stop_flag();
+    const plugin::Plugin& model = session_.plugins().find_model(services_.config->module());
+    run.model = load(model).interface<titan_model_v1>(TITAN_MODEL_V1);
+    for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
+      const bool is_model = observer->facts.name == model.facts.name;
+      plugin::Instance& instance = is_model ? *instances_.front() : load(*observer);
+      run.observers.push_back(instance.interface<titan_observer_v1>(TITAN_OBSERVER_V1));
+    }
+    return run;
+  }
+
+ private:
+  plugin::Instance& load(const plugin::Plugin& plugin) {
+    stop_flag().check();
+    instances_.push_back(session_.plugins().load(plugin, services_));
+    return *instances_.back();
+  }
+
+  const Session& session_;
+  plugin::HostServices services_;
+  plugin::HostTable core_host_;
+  std::vector<std::unique_ptr<plugin::Instance>> instances_;
+};
+
+void run(const Session& session, const config::Invocation& invocation) {
+  start_spdlog();
+  const config::Config config = session.resolve(*invocation.verb, invocation.words).config;
+  check_selection(session, config);
+  refuse_more_ranks();
+  stop_flag().check();
+  prepare_run_folder(config);
+  stop_flag().check();
+
+  const Engine& engine = open_engine(engine_path());
+  RunPlugins plugins(session, {.config = &config, .get_interface = engine.get_interface});
+  const EngineRun engine_run = plugins.start();
+  stop_flag().check();
+  engine.train(engine_run);
+}
+
+}  // namespace
+
+AppVerb train_verb() {
+  return {{.name = "train",
+           .summary = "Train a model. The default: titan --module llama3 --config llama3_debugmodel.",
+           .flags = config::run_flags(),
+           .positionals = {}},
+          &run};
+}
+
+}  // namespace titan::app

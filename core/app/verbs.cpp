@@ -1,0 +1,52 @@
+#include "core/app/verbs.hpp"
+
+#include <utility>
+
+#include "core/app/output.hpp"
+#include "core/app/signals.hpp"
+#include "core/base/error.hpp"
+#include "core/config/help.hpp"
+
+namespace titan::app {
+namespace {
+
+constexpr const char* kDefaultVerb = "train";
+
+std::vector<AppVerb> all_verbs() { return {train_verb(), config_verb(), plugin_verb(), help_verb(), version_verb()}; }
+
+const AppVerb& find(const std::vector<AppVerb>& verbs, const config::Verb& declaration) {
+  for (const AppVerb& verb : verbs) {
+    if (verb.declaration.name == declaration.name) return verb;
+  }
+  throw InternalError("a verb is in the registry only: ", declaration.name);
+}
+
+}  // namespace
+
+std::vector<config::Flag> plugin_flags() {
+  std::vector<config::Flag> flags = config::run_flags();
+  std::erase_if(flags, [](const config::Flag& flag) { return flag.name != "plugin" && flag.name != "help"; });
+  return flags;
+}
+
+void run_command_line(config::Words words) {
+  const bool bare_help = !words.empty() && (words.front() == "-h" || words.front().starts_with("--help"));
+  if (!words.empty() && words.front() == "--version") words.front() = "version";
+
+  const std::vector<AppVerb> verbs = all_verbs();
+  config::Registry registry;
+  for (const AppVerb& verb : verbs) registry.add(verb.declaration);
+  const config::Invocation invocation = config::split_verb(registry, words, bare_help ? "help" : kDefaultVerb);
+  const AppVerb& verb = find(verbs, *invocation.verb);
+
+  const Session session(std::move(registry), invocation.words);
+  stop_flag().check();
+  if (const auto pattern = config::help_pattern(invocation.words); pattern) {
+    print(config::render_help(session.registry(),
+                              {.verb = bare_help ? nullptr : &verb.declaration, .pattern = *pattern}));
+    return;
+  }
+  verb.run(session, invocation);
+}
+
+}  // namespace titan::app

@@ -1,0 +1,78 @@
+#include "core/app/verdict.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <system_error>
+#include <typeinfo>
+
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/text.hpp"
+
+namespace titan::app {
+namespace {
+
+int status_of(Exit exit) { return static_cast<int>(exit); }
+
+Exit exit_of(const std::error_code& code) {
+  if (code == std::errc::not_enough_memory || code == std::errc::resource_unavailable_try_again) return Exit::resource;
+  const bool refused = code == std::errc::permission_denied || code == std::errc::operation_not_permitted ||
+                       code == std::errc::read_only_file_system || code == std::errc::file_exists ||
+                       code == std::errc::not_a_directory || code == std::errc::is_a_directory;
+  return refused ? Exit::cannot_create : Exit::io;
+}
+
+/// libtorch's messages end with a backtrace of addresses.
+std::string_view without_backtrace(std::string_view text) {
+  return text.substr(0, text.find("\nException raised from"));
+}
+
+/// libtorch's types are known by name only: the host does not link it.
+bool is_torch_out_of_memory(const std::exception& error) {
+  const std::string_view type = typeid(error).name();
+  const bool torch = type.find("N3c10") != std::string_view::npos;
+  return type.find("OutOfMemoryError") != std::string_view::npos ||
+         (torch && std::strstr(error.what(), "allocate memory") != nullptr);
+}
+
+Verdict judge_other(const std::exception& error) {
+  const Exit exit = is_torch_out_of_memory(error) ? Exit::resource : Exit::internal;
+  return {status_of(exit), std::string(without_backtrace(error.what()))};
+}
+
+}  // namespace
+
+Verdict judge(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return {status_of(error.exit()), error.what()};
+  } catch (const Interrupted& interrupted) {
+    // A reader that left (head -1) has seen what it wanted.
+    const bool quiet = interrupted.signal() == SIGPIPE;
+    return {128 + interrupted.signal(), quiet ? std::string() : std::string(interrupted.what())};
+  } catch (const std::bad_alloc&) {
+    return {status_of(Exit::resource), "out of memory"};
+  } catch (const std::system_error& error) {
+    return {status_of(exit_of(error.code())), error.what()};
+  } catch (const std::exception& error) {
+    return judge_other(error);
+  } catch (...) {
+    return {status_of(Exit::internal), "an exception of unknown type"};
+  }
+}
+
+void report(const Verdict& verdict) {
+  for (std::string_view line : split(verdict.message, '\n')) {
+    std::string_view tag = "titan";
+    if (const std::size_t end = line.find("] "); line.starts_with('[') && end != std::string_view::npos) {
+      tag = line.substr(1, end - 1);
+      line.remove_prefix(end + 2);
+    }
+    log(verdict.status > 128 ? LogLevel::warning : LogLevel::error, tag, line);
+  }
+}
+
+}  // namespace titan::app

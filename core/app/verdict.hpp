@@ -1,0 +1,21 @@
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace titan::app {
+
+/// How a run ended: the process's exit status and what to tell the user.
+struct Verdict {
+  int status = 0;
+  std::string message;  // lines; empty: nothing to say
+};
+
+/// Judges what a verb threw. titan::Error has its own status, Interrupted 128 + signal, memory that ran out 71, a file
+/// system's error 73 or 74, anything else 70.
+Verdict judge(const std::exception_ptr& thrown);
+
+/// Logs the message, one line of it a log line.
+void report(const Verdict& verdict);
+
+}  // namespace titan::app

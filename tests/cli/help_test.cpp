@@ -1,0 +1,102 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "tests/cli/runner/titan.hpp"
+
+namespace titan::cli {
+namespace {
+
+class HelpTest : public CliTest {
+ protected:
+  /// The files a process has mapped while it waits to print: its pipe is full and nobody reads.
+  static std::string maps_while_printing(Command command) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    ::fcntl(ends[1], F_SETPIPE_SZ, 4096);
+    Process process = command.redirect(1, ends[1]).start();
+    ::close(ends[1]);
+    const std::string folder = "/proc/" + std::to_string(process.pid());
+    const auto is_blocked = [&] { return read(folder + "/wchan").find("pipe") != std::string::npos; };
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!is_blocked() && process.is_running() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(process.is_running()) << "the text fits in a pipe: nothing was seen";
+    std::string maps = read(folder + "/maps");
+    ::close(ends[0]);
+    return maps;
+  }
+
+  static void expect_small(const std::string& maps) {
+    EXPECT_THAT(maps, testing::HasSubstr("libc.so"));
+    for (const char* library : {"libtorch", "libc10", "libtitan_engine", "llama3.so", "observability.so", "libgomp"}) {
+      EXPECT_THAT(maps, testing::Not(testing::HasSubstr(library)));
+    }
+  }
+};
+
+TEST_F(HelpTest, ListsEveryOptionByOwner) {
+  const Outcome outcome = titan({"--help"}).run();
+  EXPECT_THAT(outcome, ExitsWith(0));
+  for (const char* text :
+       {"usage: titan", "train", "--training.steps", "--model.dim", "--metrics.log_freq", "llama3_8b"}) {
+    EXPECT_THAT(outcome, Prints(text));
+  }
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(HelpTest, EveryFormShowsIt) {
+  for (const char* word : {"-h", "help"}) EXPECT_THAT(titan({word}).run(), Prints("--training.steps")) << word;
+  EXPECT_THAT(titan({"--module", "llama3", "--help"}).run(), Prints("--training.steps"));
+  EXPECT_THAT(titan({"config", "--help"}).run(), Prints("--schema"));
+  EXPECT_THAT(titan({"help", "config"}).run(), Prints("--schema"));
+  EXPECT_THAT(titan({"plugin", "--help"}).run(), Prints("--json"));
+}
+
+TEST_F(HelpTest, APatternFilters) {
+  for (const char* word : {"--help=log_freq", "--help=metrics.log-freq", "--help=*log_freq"}) {
+    const Outcome outcome = titan({word}).run();
+    EXPECT_THAT(outcome, ExitsWith(0));
+    EXPECT_THAT(outcome, Prints("--metrics.log_freq"));
+    EXPECT_THAT(outcome, testing::Not(Prints("--training.steps")));
+  }
+  EXPECT_THAT(titan({"help", "log_freq"}).run(), Prints("--metrics.log_freq"));
+}
+
+TEST_F(HelpTest, VersionIsOneLine) {
+  for (const char* word : {"--version", "version"}) {
+    const Outcome outcome = titan({word}).run();
+    EXPECT_THAT(outcome, ExitsWith(0));
+    EXPECT_THAT(outcome.out, testing::MatchesRegex("titan [0-9.]+.*\n"));
+  }
+}
+
+TEST_F(HelpTest, OpensNoLibraryOfPluginsOrTensors) { expect_small(maps_while_printing(titan({"--help"}))); }
+
+TEST_F(HelpTest, ConfigOpensNoneEither) { expect_small(maps_while_printing(titan({"config"}).args(tiny_model()))); }
+
+// Processor time, the best of five: the machine may be busy.
+TEST_F(HelpTest, HelpAndConfigTakeUnderATenthOfASecond) {
+  for (Command command : {titan({"--help"}), titan({"config"}).args(tiny_model())}) {
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) best = std::min(best, command.run().cpu_seconds);
+    EXPECT_LT(best, 0.1);
+  }
+}
+
+TEST_F(HelpTest, AReaderThatLeavesIsNoError) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  ::close(ends[0]);
+  const Outcome outcome = titan({"--help"}).redirect(1, ends[1]).run();
+  ::close(ends[1]);
+  EXPECT_EQ(outcome.status, 128 + SIGPIPE) << "as for any program whose reader left";
+  EXPECT_EQ(outcome.err, "");
+}
+
+}  // namespace
+}  // namespace titan::cli

@@ -1,0 +1,67 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+#include "titan/sdk/observer.hpp"
+#include "titan/sdk/plugin.hpp"
+
+namespace {
+
+/// Environment variables rule it: TITAN_MISCHIEF_AT names a moment, TITAN_MISCHIEF what to do then. It writes
+/// "survived" to the file TITAN_MISCHIEF_MARK when it comes back from that.
+std::string_view setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+void act(std::string_view deed) {
+  volatile int* nowhere = nullptr;
+  if (deed == "interrupt" || deed == "interrupt_twice") ::raise(SIGINT);
+  if (deed == "interrupt_twice") ::raise(SIGINT);
+  if (deed == "terminate") ::raise(SIGTERM);
+  if (deed == "hang_up") ::raise(SIGHUP);
+  if (deed == "exit") std::exit(0);
+  if (deed == "quick_exit") std::quick_exit(0);
+  if (deed == "_exit") ::_exit(0);
+  if (deed == "_Exit") std::_Exit(0);
+  if (deed == "abort") std::abort();
+  if (deed == "crash") *nowhere = 1;
+  if (deed == "throw") throw std::runtime_error("mischief threw");
+  if (deed == "take_name") ::mkdir(setting("TITAN_MISCHIEF_NAME").data(), 0700);
+}
+
+void moment(std::string_view name) {
+  if (setting("TITAN_MISCHIEF_AT") != name) return;
+  act(setting("TITAN_MISCHIEF"));
+  const std::string_view mark = setting("TITAN_MISCHIEF_MARK");
+  if (mark.empty()) return;
+  if (std::FILE* file = std::fopen(mark.data(), "w"); file != nullptr) {
+    std::fputs("survived\n", file);
+    std::fclose(file);
+  }
+}
+
+class Mischief {
+ public:
+  static constexpr titan::sdk::Identity kIdentity{
+      .id = "org.titan.test.mischief", .name = "mischief", .version = "0.1.0", .license = "BSD-3-Clause"};
+
+  static void describe(titan::sdk::Describe&) { moment("describe"); }
+
+  explicit Mischief(titan::sdk::Host) { moment("init"); }
+  ~Mischief() { moment("shutdown"); }
+
+  void run_begin(const titan_run_event&) { moment("run_begin"); }
+  void step_end(const titan_step_event&) { moment("step"); }
+  void validation(const titan_validation_event&) { moment("validation"); }
+  void run_end(const titan_run_end_event&) { moment("run_end"); }
+};
+
+}  // namespace
+
+TITAN_PLUGIN(Mischief, titan::sdk::ObserverInterface);

@@ -1,0 +1,224 @@
+#include "tests/cli/runner/command.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace titan::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+std::map<std::string, std::string> clean_environment() {
+  std::map<std::string, std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos && !text.starts_with("TITAN_")) {
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return environment;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+[[noreturn]] void fail_in_child(const char* what) {
+  ::perror(what);
+  ::_exit(127);
+}
+
+}  // namespace
+
+std::string Outcome::text() const {
+  std::ostringstream text;
+  text << "status " << status << (was_killed ? " (killed)" : "") << (was_too_slow ? " (too slow)" : "")
+       << "\n--- stdout\n"
+       << out << "\n--- stderr\n"
+       << err << "\n---";
+  return text.str();
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (fs::temp_directory_path() / "titan_cli_XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot create " + pattern);
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+fs::path TemporaryFolder::write(const fs::path& name, std::string_view content) const {
+  const fs::path path = path_ / name;
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+std::string read(const fs::path& path) {
+  std::ostringstream text;
+  std::ifstream file(path, std::ios::binary);
+  text << file.rdbuf();
+  return text.str();
+}
+
+Process::Process(pid_t pid, fs::path out, fs::path err, double limit_s)
+    : pid_(pid), out_(std::move(out)), err_(std::move(err)), limit_s_(limit_s) {}
+
+Process::Process(Process&& other) noexcept
+    : pid_(other.pid_),
+      out_(std::move(other.out_)),
+      err_(std::move(other.err_)),
+      limit_s_(other.limit_s_),
+      is_reaped_(std::exchange(other.is_reaped_, true)),
+      outcome_(std::move(other.outcome_)) {}
+
+Process::~Process() {
+  if (is_reaped_) return;
+  ::kill(pid_, SIGKILL);
+  reap(0);
+}
+
+void Process::signal(int number) const {
+  if (!is_reaped_) ::kill(pid_, number);
+}
+
+bool Process::is_running() { return !reap(WNOHANG); }
+
+bool Process::reap(int options) {
+  if (is_reaped_) return true;
+  int status = 0;
+  rusage usage{};
+  if (::wait4(pid_, &status, options, &usage) != pid_) return false;
+  is_reaped_ = true;
+  outcome_.was_killed = WIFSIGNALED(status);
+  outcome_.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  outcome_.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  return true;
+}
+
+Outcome Process::wait() {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(limit_s_);
+  while (!reap(WNOHANG)) {
+    if (Clock::now() > deadline) {
+      ::kill(pid_, SIGKILL);
+      outcome_.was_too_slow = true;
+      reap(0);
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  outcome_.out = read(out_);
+  outcome_.err = read(err_);
+  return outcome_;
+}
+
+Command::Command(fs::path program, const TemporaryFolder& folder)
+    : program_(std::move(program)),
+      working_folder_(folder.path()),
+      capture_folder_(folder.path()),
+      environment_(clean_environment()) {}
+
+Command& Command::args(std::initializer_list<std::string> more) {
+  args_.insert(args_.end(), more);
+  return *this;
+}
+
+Command& Command::args(const std::vector<std::string>& more) {
+  args_.insert(args_.end(), more.begin(), more.end());
+  return *this;
+}
+
+Command& Command::env(const std::string& name, const std::string& value) {
+  environment_[name] = value;
+  return *this;
+}
+
+Command& Command::in(fs::path working_folder) {
+  working_folder_ = std::move(working_folder);
+  return *this;
+}
+
+Command& Command::redirect(int stream, const std::string& file) {
+  files_[stream] = file;
+  return *this;
+}
+
+Command& Command::redirect(int stream, int descriptor) {
+  descriptors_[stream] = descriptor;
+  return *this;
+}
+
+Command& Command::limit(double seconds) {
+  limit_s_ = seconds;
+  return *this;
+}
+
+Process Command::start() {
+  const std::string number = std::to_string(num_started_++);
+  const fs::path out = capture_folder_ / (".stdout." + number);
+  const fs::path err = capture_folder_ / (".stderr." + number);
+  const pid_t pid = ::fork();
+  if (pid < 0) throw std::runtime_error("cannot fork");
+  if (pid == 0) execute(out, err);
+  return Process(pid, out, err, limit_s_);
+}
+
+Outcome Command::run() { return start().wait(); }
+
+void Command::connect(int stream, const fs::path& captured) const {
+  int source = -1;
+  if (const auto descriptor = descriptors_.find(stream); descriptor != descriptors_.end()) {
+    source = descriptor->second;
+  } else {
+    const auto file = files_.find(stream);
+    const fs::path path = file == files_.end() ? captured : fs::path(file->second);
+    if (path.empty()) {
+      ::close(stream);
+      return;
+    }
+    source = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  }
+  if (source < 0 || ::dup2(source, stream) < 0) fail_in_child("cannot redirect");
+}
+
+void Command::execute(const fs::path& out, const fs::path& err) const {
+  // Test programs may have changed these; a shell's child has the defaults.
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
+  connect(STDERR_FILENO, err);
+  connect(STDOUT_FILENO, out);
+  const int null = ::open("/dev/null", O_RDONLY);
+  if (null > 0) ::dup2(null, STDIN_FILENO), ::close(null);
+  if (::chdir(working_folder_.c_str()) != 0) fail_in_child("cannot enter the working folder");
+
+  std::vector<std::string> args{program_.string()};
+  args.insert(args.end(), args_.begin(), args_.end());
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : environment_) environment.push_back(name + '=' + value);
+  ::execve(program_.c_str(), pointers(args).data(), pointers(environment).data());
+  fail_in_child("cannot execute");
+}
+
+}  // namespace titan::cli
