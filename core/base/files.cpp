@@ -84,13 +84,14 @@ void sync_folder(const std::filesystem::path& folder, const std::filesystem::pat
   }
 }
 
-void make_one_folder(const std::filesystem::path& path) {
-  if (::mkdir(path.c_str(), 0700) == 0) return;
+/// Makes `part`, the last or a parent folder of `whole`.
+void make_one_folder(const std::filesystem::path& part, const std::filesystem::path& whole) {
+  if (::mkdir(part.c_str(), 0700) == 0) return;
   const int error = errno;
   struct stat status {};
-  if (error == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return;
+  if (error == EEXIST && ::stat(part.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return;
   const std::string why = error == EEXIST ? "something else has that name" : reason(error);
-  throw CreateError("[files] cannot create folder: ", shown(path), ": ", why);
+  throw CreateError("[files] cannot create folder: ", shown(whole), ": ", shown(part), ": ", why);
 }
 
 }  // namespace
@@ -134,7 +135,7 @@ void create_folder(const std::filesystem::path& path) {
   for (const std::filesystem::path& part : path) {
     made /= part;
     if (made.empty() || part == "." || part == ".." || made == made.root_path()) continue;
-    make_one_folder(made);
+    make_one_folder(made, path);
   }
 }
 
