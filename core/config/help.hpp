@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "core/config/registry.hpp"
+
+namespace titan::config {
+
+/// What of the help is asked for.
+struct HelpRequest {
+  const Verb* verb = nullptr;  // its flags are shown; null: the list of verbs
+  std::string pattern;         // shows matching options only: part of a name, or a glob with * and ?
+  std::size_t width = 100;     // columns
+};
+
+/// Writes the help: usage, flags, then every option that is not hidden, by owner and section, and presets by module.
+std::string render_help(const Registry& registry, const HelpRequest& request);
+
+/// Whether a name matches a pattern of `--help=PATTERN`: case and the difference of dash and underscore do not count.
+bool matches_help_pattern(std::string_view name, std::string_view pattern);
+
+}  // namespace titan::config
