@@ -63,7 +63,11 @@ config::Value default_of(const config::Option& option, titan_string text) {
     if (!option.nullable) refuse("option ", option.name, " has no default and is not nullable");
     return {};
   }
-  return config::parse_value(option, copy_text(text, option.name, kMaxTextSize));
+  try {
+    return config::parse_value(option, copy_text(text, option.name, kMaxTextSize));
+  } catch (const ConfigError& error) {
+    refuse("option ", option.name, " has a wrong default: ", error.what());
+  }
 }
 
 config::Option to_option(const titan_option& in, const std::string& owner) {

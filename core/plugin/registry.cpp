@@ -10,6 +10,12 @@
 namespace titan::plugin {
 namespace {
 
+// The log puts the tag itself.
+std::string_view without_tag(std::string_view message) {
+  constexpr std::string_view kTag = "[plugin] ";
+  return message.starts_with(kTag) ? message.substr(kTag.size()) : message;
+}
+
 std::vector<std::string> names_of(const std::vector<const Plugin*>& plugins) {
   std::vector<std::string> names;
   for (const auto* plugin : plugins) names.push_back(plugin->facts.name);
@@ -29,7 +35,7 @@ void check_same(const Facts& found, const Facts& opened) {
 
 PluginRegistry::PluginRegistry(const Search& search, LibrarySource& libraries)
     : libraries_(libraries), found_(discover(search, libraries)) {
-  for (const auto& broken : found_.broken) log_warning("plugin", broken.error.what());
+  for (const auto& broken : found_.broken) log_warning("plugin", without_tag(broken.error.what()));
 }
 
 std::vector<const Plugin*> PluginRegistry::providing(std::string_view interface_id) const {
