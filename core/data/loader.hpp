@@ -26,7 +26,8 @@ struct Batch {
 /// What becomes of the text that does not fill a row when a stream without repetition ends.
 enum class Tail {
   drop,  // the stream ends at the first row that its shard cannot fill: every row is full (training)
-  pad,   // short rows are filled up with ignored labels, and rows of finished shards are nothing else (validation)
+  pad,   // nothing is left out: short rows and the last batch are filled up with ignored labels, and rows of finished
+         // shards are passed over (validation; ranks may end after different numbers of batches)
 };
 
 struct LoaderOptions {

@@ -66,7 +66,7 @@ class Translator {
     const char c = pattern_[at_ + 1];
     if (c == 'p' || c == 'P') return property();
     if (c == 's' || c == 'S') return rewrite(c == 's' ? "\\p{White_Space}" : "\\P{White_Space}");
-    if (c == 'w') return word();
+    if (c == 'w' || c == 'W') return word(c == 'W');
     if (c == 'x') return hexadecimal();
     constexpr std::string_view kSame = "dDrntfeaAzZ";
     if (is_digit(c) || (is_letter(c) && kSame.find(c) == std::string_view::npos)) {
@@ -80,10 +80,15 @@ class Translator {
     at_ += 2;
   }
 
-  // PCRE2's own \w leaves out marks and connectors.
-  void word() {
+  // PCRE2's own \w leaves out marks and connectors. Outside of classes Oniguruma also takes the numbers of Latin-1.
+  void word(bool negated) {
     constexpr std::string_view kMembers = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
-    rewrite(in_class_ ? std::string(kMembers) : concat('[', kMembers, ']'));
+    constexpr std::string_view kLatin1 = "\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}";
+    if (in_class_) {
+      if (negated) refuse("\\W in a class");
+      return rewrite(kMembers);
+    }
+    rewrite(concat(negated ? "[^" : "[", kMembers, kLatin1, ']'));
   }
 
   void hexadecimal() {

@@ -76,6 +76,16 @@ utf8proc_option_t options_of(NormalForm form) {
                                         (compatible ? UTF8PROC_COMPAT : 0));
 }
 
+void append_normalized(std::string& out, std::string_view text, NormalForm form) {
+  utf8proc_uint8_t* mapped = nullptr;
+  const utf8proc_ssize_t length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                               static_cast<utf8proc_ssize_t>(text.size()), &mapped, options_of(form));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+  if (length == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
+  if (length < 0) throw DataError("[data] text cannot be normalised: ", utf8proc_errmsg(length));
+  out.append(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length));
+}
+
 }  // namespace
 
 Character character_at(std::string_view text, std::size_t at) {
@@ -134,13 +144,16 @@ void append_utf8(std::string& out, char32_t code_point) {
 
 std::string normalize(std::string_view text, NormalForm form) {
   if (form == NormalForm::nfc && is_plainly_composed(text)) return std::string(text);
-  utf8proc_uint8_t* mapped = nullptr;
-  const utf8proc_ssize_t length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                               static_cast<utf8proc_ssize_t>(text.size()), &mapped, options_of(form));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
-  if (length == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
-  if (length < 0) throw DataError("[data] text cannot be normalised: ", utf8proc_errmsg(length));
-  return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
+  // U+11A7 combines with nothing, but utf8proc 2.8 drops it when it composes: keep it out of its reach.
+  constexpr std::string_view kBeforeTrailingConsonants = "\xE1\x86\xA7";
+  std::string out;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string_view::npos; begin = end + kBeforeTrailingConsonants.size()) {
+    end = text.find(kBeforeTrailingConsonants, begin);
+    append_normalized(out, text.substr(begin, end - begin), form);
+    if (end != std::string_view::npos) out += kBeforeTrailingConsonants;
+  }
+  return out;
 }
 
 }  // namespace titan::data
