@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+namespace titan::tensor {
+
+/// Makes libtorch allocate CPU memory here: counted, 64-byte aligned, large blocks kept for reuse. Call once, before
+/// the first tensor and on one thread; further calls do nothing. One for the process, as libtorch's own is: ranks that
+/// run as threads share the figures.
+void install_cpu_allocator();
+
+/// Bytes of tensors that live now, and the most since reset_peak(). Zero until the allocator is installed. [any thread]
+std::int64_t live_bytes();
+std::int64_t peak_bytes();
+/// Starts a new peak at what lives now.
+void reset_peak();
+
+/// Bytes that are kept for reuse, beside live_bytes(). [any thread]
+std::int64_t cached_bytes();
+/// Gives all kept blocks back to the system. [any thread]
+void release_cached_memory();
+
+}  // namespace titan::tensor
