@@ -12,23 +12,39 @@ namespace {
 
 class HelpTest : public CliTest {
  protected:
-  /// The files a process has mapped while it waits to print: its pipe is full and nobody reads.
+  /// The files a process has mapped while it waits to print: its pipe is full until they have been read.
   static std::string maps_while_printing(Command command) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-    ::fcntl(ends[1], F_SETPIPE_SZ, 4096);
+    const std::string filling(static_cast<std::size_t>(::fcntl(ends[1], F_SETPIPE_SZ, 4096)), '.');
+    EXPECT_EQ(::write(ends[1], filling.data(), filling.size()), static_cast<ssize_t>(filling.size()));
     Process process = command.redirect(1, ends[1]).start();
     ::close(ends[1]);
-    const std::string folder = "/proc/" + std::to_string(process.pid());
-    const auto is_blocked = [&] { return read(folder + "/wchan").find("pipe") != std::string::npos; };
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!is_blocked() && process.is_running() && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    EXPECT_TRUE(process.is_running()) << "the text fits in a pipe: nothing was seen";
-    std::string maps = read(folder + "/maps");
+    wait_until_asleep(process);
+    std::string maps = read("/proc/" + std::to_string(process.pid()) + "/maps");
+    EXPECT_GT(read_all(ends[0]).size(), filling.size()) << "nothing was printed after the files were listed";
     ::close(ends[0]);
+    EXPECT_THAT(process.wait(), ExitsWith(0));
     return maps;
+  }
+
+  static void wait_until_asleep(Process& process) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (int samples = 0; samples < 5 && process.is_running() && std::chrono::steady_clock::now() < deadline;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      const std::string stat = read("/proc/" + std::to_string(process.pid()) + "/stat");
+      samples = stat.find(") S ") == std::string::npos ? 0 : samples + 1;
+    }
+    EXPECT_TRUE(process.is_running());
+  }
+
+  static std::string read_all(int descriptor) {
+    std::string text;
+    std::array<char, 4096> buffer{};
+    for (ssize_t got = 0; (got = ::read(descriptor, buffer.data(), buffer.size())) > 0;) {
+      text.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    return text;
   }
 
   static void expect_small(const std::string& maps) {

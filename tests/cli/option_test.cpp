@@ -109,23 +109,23 @@ TEST_F(OptionTest, AllMistakesAtOnce) {
 
 TEST_F(OptionTest, BooleansAreActions) {
   const auto set = [&](std::initializer_list<std::string> args) {
-    return value(configure(args), "dataloader", "shuffle");
+    return value(configure(args), "dataloader", "repeat");
   };
   EXPECT_EQ(set({}), "true");
-  EXPECT_EQ(set({"--dataloader.no_shuffle"}), "false");
-  EXPECT_EQ(set({"--dataloader.no-shuffle"}), "false");
-  EXPECT_EQ(set({"--dataloader.shuffle=false"}), "false");
-  EXPECT_EQ(set({"--dataloader.shuffle=False"}), "false");
-  EXPECT_EQ(set({"--dataloader.shuffle=FALSE"}), "false");
-  EXPECT_EQ(set({"--dataloader.no_shuffle", "--dataloader.shuffle"}), "true");
-  EXPECT_EQ(set({"--dataloader.shuffle=true", "--dataloader.no-shuffle"}), "false");
+  EXPECT_EQ(set({"--dataloader.no_repeat"}), "false");
+  EXPECT_EQ(set({"--dataloader.no-repeat"}), "false");
+  EXPECT_EQ(set({"--dataloader.repeat=false"}), "false");
+  EXPECT_EQ(set({"--dataloader.repeat=False"}), "false");
+  EXPECT_EQ(set({"--dataloader.repeat=FALSE"}), "false");
+  EXPECT_EQ(set({"--dataloader.no_repeat", "--dataloader.repeat"}), "true");
+  EXPECT_EQ(set({"--dataloader.repeat=true", "--dataloader.no-repeat"}), "false");
 }
 
 TEST_F(OptionTest, ABooleanTakesNoOtherValue) {
-  EXPECT_THAT(configure({"--dataloader.shuffle=perhaps"}), ExitsWith(78));
-  const Outcome outcome = configure({"--dataloader.shuffle", "false"});
+  EXPECT_THAT(configure({"--dataloader.repeat=perhaps"}), ExitsWith(78));
+  const Outcome outcome = configure({"--dataloader.repeat", "false"});
   EXPECT_THAT(outcome, ExitsWith(64));
-  EXPECT_THAT(outcome, Says("--dataloader.shuffle=false"));
+  EXPECT_THAT(outcome, Says("--dataloader.repeat=false"));
 }
 
 TEST_F(OptionTest, TheLastOneWins) {

@@ -1,7 +1,9 @@
 #include "tests/cli/runner/command.hpp"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +42,12 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
+}
+
+/// File modes count for root's programs too.
+void give_up_privileges() {
+  ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);
+  ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH);
 }
 
 [[noreturn]] void fail_in_child(const char* what) {
@@ -212,6 +220,8 @@ void Command::execute(const fs::path& out, const fs::path& err) const {
   const int null = ::open("/dev/null", O_RDONLY);
   if (null > 0) ::dup2(null, STDIN_FILENO), ::close(null);
   if (::chdir(working_folder_.c_str()) != 0) fail_in_child("cannot enter the working folder");
+
+  give_up_privileges();
 
   std::vector<std::string> args{program_.string()};
   args.insert(args.end(), args_.begin(), args_.end());
