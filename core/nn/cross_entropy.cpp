@@ -1,11 +1,62 @@
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
 
+#include "core/nn/fused.hpp"
+#include "core/nn/kernels/cross_entropy_kernel.hpp"
 #include "core/nn/leaf.hpp"
+#include "core/tensor/parallel.hpp"
 
 namespace titan::nn {
 namespace {
 
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
 constexpr std::int64_t kIgnoredLabel = -100;
+
+/// logits [rows, V] contiguous, of a dtype with kernels; labels [rows] contiguous, below V. Keeps the logits and two
+/// numbers a row, no copy of the logits in any dtype; the sum does not depend on the number of threads.
+class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFunction> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& logits, const at::Tensor& labels) {
+    const std::int64_t rows = logits.size(0), vocab = logits.size(1);
+    at::Tensor tops = at::empty({rows}, at::kFloat), inverse_sums = at::empty_like(tops), losses = at::empty_like(tops);
+    with_element_type(logits, [&](auto element) {
+      const auto* from = logits.const_data_ptr<decltype(element)>();
+      const auto* label = labels.const_data_ptr<std::int64_t>();
+      auto *top = tops.mutable_data_ptr<float>(), *inverse = inverse_sums.mutable_data_ptr<float>(),
+           *loss = losses.mutable_data_ptr<float>();
+      tensor::parallel_for(0, rows, grain_of_rows(vocab), [&](std::int64_t first, std::int64_t last) {
+        kernels::cross_entropy(from + first * vocab, label + first, top + first, inverse + first, loss + first,
+                               last - first, vocab);
+      });
+    });
+    context->save_for_backward({logits, labels, tops, inverse_sums});
+    return losses.sum(at::kDouble).to(at::kFloat);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const at::Tensor &logits = saved[0], &labels = saved[1], &tops = saved[2], &inverse_sums = saved[3];
+    const std::int64_t rows = logits.size(0), vocab = logits.size(1);
+    const auto grad = grads[0].item<float>();
+    at::Tensor grad_logits = at::empty_like(logits);
+    with_element_type(logits, [&](auto element) {
+      using T = decltype(element);
+      const T* from = logits.const_data_ptr<T>();
+      T* to = grad_logits.mutable_data_ptr<T>();
+      const auto* label = labels.const_data_ptr<std::int64_t>();
+      const auto *top = tops.const_data_ptr<float>(), *inverse = inverse_sums.const_data_ptr<float>();
+      tensor::parallel_for(0, rows, grain_of_rows(vocab), [&](std::int64_t first, std::int64_t last) {
+        kernels::cross_entropy_backward(from + first * vocab, label + first, top + first, inverse + first, grad,
+                                        to + first * vocab, last - first, vocab);
+      });
+    });
+    return {grad_logits, {}};
+  }
+};
 
 /// logits [B, L, V], labels [B, L] -> [] sum of the losses of labels that are not ignored, fp32 or fp64.
 class CrossEntropy : public Leaf {
@@ -13,6 +64,18 @@ class CrossEntropy : public Leaf {
   using Leaf::Leaf;
 
   Tensors forward(Frame&, const Tensors& in) override {
+    check(in);
+    const at::Tensor logits = in[0].flatten(0, 1), labels = in[1].flatten();
+    if (!has_kernel(logits)) {
+      const at::ScalarType type = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+      return {at::cross_entropy_loss(logits.to(type), labels, {}, at::Reduction::Sum, kIgnoredLabel)};
+    }
+    check_range(labels, logits.size(1));
+    return {CrossEntropyFunction::apply(logits.contiguous(), labels.contiguous())};
+  }
+
+ private:
+  void check(const Tensors& in) const {
     require_inputs(in, 2, 2);
     const at::Tensor &logits = in[0], &labels = in[1];
     require_dims(logits, 3, "logits");
@@ -21,9 +84,16 @@ class CrossEntropy : public Leaf {
     require_int64(labels, "labels");
     require_size(labels, 0, logits.size(0), "labels");
     require_size(labels, 1, logits.size(1), "labels");
-    const at::ScalarType type = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    return {
-        at::cross_entropy_loss(logits.flatten(0, 1).to(type), labels.flatten(), {}, at::Reduction::Sum, kIgnoredLabel)};
+  }
+
+  void check_range(const at::Tensor& labels, std::int64_t vocab) const {
+    const at::Tensor flat = labels.contiguous();
+    const auto* label = flat.const_data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < flat.numel(); ++i) {
+      if (label[i] != kIgnoredLabel && (label[i] < 0 || label[i] >= vocab)) {
+        fail("label out of range: ", label[i], ", the vocabulary has ", vocab, ", ", kIgnoredLabel, " is ignored");
+      }
+    }
   }
 };
 

@@ -1,14 +1,62 @@
-#include "core/nn/rope_table.hpp"
-
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/view_as_complex.h>
 #include <ATen/ops/view_as_real.h>
+#include <torch/csrc/autograd/custom_function.h>
 
+#include "core/nn/fused.hpp"
+#include "core/nn/kernels/rope_kernel.hpp"
 #include "core/nn/leaf.hpp"
+#include "core/nn/rope_table.hpp"
+#include "core/tensor/parallel.hpp"
 
 namespace titan::nn {
 namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// x [B,L,N,H] contiguous, of a dtype with kernels; positions [B,L] contiguous; table of fp32 (cos, sin).
+at::Tensor rotated(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& table, float direction) {
+  at::Tensor out = at::empty_like(x);
+  const std::int64_t tokens = positions.numel(), heads = x.size(2), pairs = x.size(3) / 2, width = heads * pairs * 2;
+  with_element_type(x, [&](auto element) {
+    using T = decltype(element);
+    const T* from = x.const_data_ptr<T>();
+    T* to = out.mutable_data_ptr<T>();
+    const auto* position = positions.const_data_ptr<std::int64_t>();
+    const auto* rows = table.const_data_ptr<float>();
+    tensor::parallel_for(0, tokens, grain_of_rows(width), [&](std::int64_t first, std::int64_t last) {
+      kernels::rotate(from + first * width, to + first * width, position + first, rows, last - first, heads, pairs,
+                      direction);
+    });
+  });
+  return out;
+}
+
+/// Rotates q and k in one node.
+class RopeFunction : public torch::autograd::Function<RopeFunction> {
+ public:
+  static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
+                               const at::Tensor& positions, const at::Tensor& table) {
+    context->save_for_backward({positions, table});
+    return {rotated(q, positions, table, 1), rotated(k, positions, table, 1)};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    const auto back = [&](const at::Tensor& grad) { return rotated(grad.contiguous(), saved[0], saved[1], -1); };
+    return {back(grads[0]), back(grads[1]), {}, {}};
+  }
+};
+
+/// The same for any dtype and device, from libtorch's complex numbers.
+at::Tensor composed(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& table) {
+  const at::Tensor rows = table.index_select(0, positions.flatten()).unflatten(0, positions.sizes()).unsqueeze(2);
+  const at::Tensor pairs = at::view_as_complex(x.to(table.scalar_type()).unflatten(-1, {-1, 2}).contiguous());
+  return at::view_as_real(pairs * at::view_as_complex(rows)).flatten(-2).to(x.scalar_type());
+}
 
 RopeSpec read_spec(Attributes& attributes) {
   RopeSpec spec{attributes.positive("theta"), std::nullopt};
@@ -32,10 +80,10 @@ class Rope : public Leaf {
     check(in);
     const at::Tensor &q = in[0], &k = in[1];
     const at::ScalarType type = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    const at::Tensor table = tables_.get(spec_, q.size(3), num_positions(in[2]), type);
-    const at::Tensor rows = table.index_select(0, in[2].flatten()).unflatten(0, in[2].sizes()).unsqueeze(2);
-    const at::Tensor rotation = at::view_as_complex(rows);
-    return {rotated(q, rotation), rotated(k, rotation)};
+    const at::Tensor positions = in[2].contiguous();
+    const at::Tensor table = tables_.get(spec_, q.size(3), num_positions(positions), type);
+    if (!has_kernel(q)) return {composed(q, positions, table), composed(k, positions, table)};
+    return RopeFunction::apply(q.contiguous(), k.contiguous(), positions, table);
   }
 
  private:
@@ -65,12 +113,6 @@ class Rope : public Leaf {
       fail("position out of range: ", first < 0 ? first : last, ", max_positions is ", max_positions_);
     }
     return last + 1;
-  }
-
-  static at::Tensor rotated(const at::Tensor& x, const at::Tensor& rotation) {
-    const at::ScalarType type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    const at::Tensor pairs = at::view_as_complex(x.to(type).unflatten(-1, {-1, 2}));
-    return at::view_as_real(pairs * rotation).flatten(-2).to(x.scalar_type());
   }
 
   RopeSpec spec_;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace titan::nn {
+
+/// Tells whether our own kernels take the tensor: fp32 and bf16 on the CPU. All else is composed of libtorch's
+/// operators.
+inline bool has_kernel(const at::Tensor& tensor) {
+  return tensor.is_cpu() && (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kBFloat16);
+}
+
+/// Calls body(T{}) with the element type T of a tensor that has_kernel.
+template <class Body>
+void with_element_type(const at::Tensor& tensor, Body body) {
+  if (tensor.scalar_type() == at::kFloat) {
+    body(float{});
+  } else {
+    body(at::BFloat16{});
+  }
+}
+
+/// Rows that one thread should get at least, so that it has work for some 10 us.
+inline std::int64_t grain_of_rows(std::int64_t row_size) {
+  constexpr std::int64_t kElements = 16384;
+  return row_size < kElements ? kElements / (row_size + 1) + 1 : 1;
+}
+
+}  // namespace titan::nn

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <c10/util/BFloat16.h>
+
+#include <cstdint>
+
+namespace titan::nn::kernels {
+
+/// out = x * scale * weight, with scale = 1 / sqrt(mean(x^2) + eps) of each row. Rows of `dim`.
+void rms_norm(const float* x, const float* weight, float* out, float* scale, std::int64_t rows, std::int64_t dim,
+              double eps);
+void rms_norm(const c10::BFloat16* x, const c10::BFloat16* weight, c10::BFloat16* out, float* scale, std::int64_t rows,
+              std::int64_t dim, double eps);
+
+/// Gradients: overwrites grad_x, adds to grad_weight [dim].
+void rms_norm_backward(const float* grad, const float* x, const float* weight, const float* scale, float* grad_x,
+                       float* grad_weight, std::int64_t rows, std::int64_t dim);
+void rms_norm_backward(const c10::BFloat16* grad, const c10::BFloat16* x, const c10::BFloat16* weight,
+                       const float* scale, c10::BFloat16* grad_x, float* grad_weight, std::int64_t rows,
+                       std::int64_t dim);
+
+}  // namespace titan::nn::kernels
