@@ -44,6 +44,7 @@ function(_titan_plugin_tier name tier)
       message(FATAL_ERROR "titan_add_plugin(${name} TIER torch): no libtorch: use find_package(titan COMPONENTS torch)")
     endif()
     target_link_libraries(${name} PRIVATE titan::torch)
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "${TITAN_TORCH_DIR}/lib")
   else()
     message(FATAL_ERROR "titan_add_plugin(${name}): TIER is stable or torch, not ${tier}")
   endif()
@@ -56,12 +57,13 @@ function(_titan_plugin_link name)
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     # The library must not change after its manifest was written: no new run path at installation.
-    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON
+    BUILD_WITH_INSTALL_RPATH ON
     LINK_DEPENDS "${TITAN_PLUGIN_EXPORTS}")
   target_link_options(${name} PRIVATE
     "-Wl,--version-script=${TITAN_PLUGIN_EXPORTS}" "-Wl,--exclude-libs,ALL" "-Wl,-z,nodelete")
   # Clang leaves a sanitizer's symbols to the program, so that nothing may be undefined only holds without one.
-  if(NOT "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS} ${CMAKE_MODULE_LINKER_FLAGS}" MATCHES "-fsanitize")
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  if(NOT "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}} ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" MATCHES "-fsanitize")
     target_link_options(${name} PRIVATE "-Wl,-z,defs")
   endif()
 endfunction()

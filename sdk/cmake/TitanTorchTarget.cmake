@@ -1,9 +1,7 @@
 # titan::torch: titan::sdk and libtorch, for plugins of the torch tier. TITAN_TORCH_VERSION and TITAN_TORCH_CUDA_MAJOR
-# are what such a plugin states as its pin.
+# are what such a plugin states as its pin. Needs titan::torch_cpu and both values, which TitanTorch.cmake sets.
 include_guard(GLOBAL)
-include("${CMAKE_CURRENT_LIST_DIR}/TitanTorchPin.cmake")
 
-titan_torch_pin("${TITAN_TORCH_DIR}" TITAN_TORCH_VERSION TITAN_TORCH_CUDA_MAJOR)
 add_library(titan::torch INTERFACE IMPORTED GLOBAL)
 set_target_properties(titan::torch PROPERTIES
   INTERFACE_LINK_LIBRARIES "titan::sdk;titan::torch_cpu"

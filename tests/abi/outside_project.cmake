@@ -13,7 +13,8 @@ file(MAKE_DIRECTORY "${SCRATCH}")
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${SCRATCH}/prefix" --component sdk)
 file(COPY "${EXAMPLE}/" DESTINATION "${SCRATCH}/project")
 run("${CMAKE_COMMAND}" -S "${SCRATCH}/project" -B "${SCRATCH}/build" -G "${GENERATOR}"
-  "-DCMAKE_PREFIX_PATH=${SCRATCH}/prefix" "-DCMAKE_C_COMPILER=${C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}")
+  "-DCMAKE_PREFIX_PATH=${SCRATCH}/prefix" "-DCMAKE_C_COMPILER=${C_COMPILER}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
+  "-DTITAN_TORCH_DIR=${TORCH}" --no-warn-unused-cli)
 run("${CMAKE_COMMAND}" --build "${SCRATCH}/build")
 run("${CMAKE_COMMAND}" --install "${SCRATCH}/build" --prefix "${SCRATCH}/installed")
 
