@@ -50,8 +50,9 @@ void read_merges(const JsonField& model, const TokenizerFile& file, BpeTables& t
     const std::string_view left = file.merges.left(merge);
     const std::string_view right = file.merges.right(merge);
     joined.assign(left).append(right);
-    tables.merges.set(id_of(left, merge), id_of(right, merge),
-                      {static_cast<std::uint32_t>(merge), id_of(joined, merge)});
+    const std::uint32_t left_id = id_of(left, merge);
+    const std::uint32_t right_id = id_of(right, merge);
+    tables.merges.set(left_id, right_id, {static_cast<std::uint32_t>(merge), id_of(joined, merge)});
   }
 }
 

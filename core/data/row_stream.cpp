@@ -103,7 +103,6 @@ std::optional<Batch> RowStream::next() {
   }
   if (row == 0 || (row < batch.rows && options_.tail == Tail::drop)) return std::nullopt;
   for (; row < batch.rows; ++row) pad(row_of(batch, row), 0);
-  rows_ += batch.rows * options_.dp_degree;
   batch.num_valid = std::count_if(batch.labels.begin(), batch.labels.end(),
                                   [](std::int64_t label) { return label != kIgnoredLabel; });
   return batch;
@@ -119,6 +118,7 @@ bool RowStream::fill_row(Batch& batch, std::int64_t row) {
   }
   const std::int64_t filled = reader.cursor().rows == wanted ? reader.take_row(destination) : 0;
   next_ += options_.dp_degree;
+  rows_ += options_.dp_degree;
   if (options_.tail == Tail::drop) {
     ended_ = filled < options_.length;
     return !ended_;

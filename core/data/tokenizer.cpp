@@ -73,7 +73,6 @@ void add_tokens(const JsonField& root, const TokenizerConfig& config, const std:
   const nlohmann::json nothing;
   const JsonField where(nothing, "tokenizer", config_name);
   for (const AddedToken& token : config.special_tokens) vocabulary.add(token, where);
-  vocabulary.check_density(root.at("model").at("vocab"));
 }
 
 TokenizerParts assemble(const JsonField& root, const TokenizerFile& file, const Vocabulary& vocabulary) {

@@ -1,5 +1,6 @@
 #include "core/data/vocabulary.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace titan::data {
@@ -8,9 +9,20 @@ namespace {
 
 constexpr std::size_t kMaxAddedBytes = 1024;
 
+/// Refuses ids that would make tables by id much larger than the vocabulary.
+void check_density(const TokenTable& entries, const JsonField& where) {
+  constexpr std::size_t kAlwaysAllowed = 1024;
+  std::uint32_t largest = 0;
+  for (std::size_t entry = 0; entry < entries.size(); ++entry) largest = std::max(largest, entries.id(entry));
+  if (largest > 2 * entries.size() + kAlwaysAllowed) {
+    where.fail("ids are too sparse: ", entries.size(), " tokens, largest id ", largest);
+  }
+}
+
 }  // namespace
 
 Vocabulary::Vocabulary(const TokenTable& entries, const JsonField& where) : entries_(entries) {
+  check_density(entries, where);
   for (std::size_t entry = 0; entry < entries.size(); ++entry) {
     const std::uint32_t id = entries.id(entry);
     if (has(id)) {
@@ -24,7 +36,6 @@ Vocabulary::Vocabulary(const TokenTable& entries, const JsonField& where) : entr
 void Vocabulary::take(std::uint32_t id, std::string_view content) {
   if (id >= tokens_.size()) tokens_.resize(std::size_t{id} + 1);
   tokens_[id] = {std::string(content), true, false};
-  ++num_used_;
 }
 
 bool Vocabulary::has(std::int64_t id) const {
@@ -54,13 +65,6 @@ void Vocabulary::add(AddedToken token, const JsonField& where) {
     added_.push_back(std::move(token));
   } else {
     added_[place->second] = std::move(token);
-  }
-}
-
-void Vocabulary::check_density(const JsonField& where) const {
-  constexpr std::size_t kAlwaysAllowed = 1024;
-  if (tokens_.size() > 2 * num_used_ + kAlwaysAllowed) {
-    where.fail("ids are too sparse: ", num_used_, " tokens, largest id ", tokens_.size() - 1);
   }
 }
 

@@ -16,7 +16,7 @@ namespace titan::data {
 /// The BPE vocabulary together with the added tokens: which id a text has, and what an id decodes to.
 class Vocabulary {
  public:
-  /// Takes the entries of model.vocab. DataError, at `where`, when an id stands for two entries.
+  /// Takes the entries of model.vocab. DataError, at `where`, when an id stands for two entries or most ids are unused.
   Vocabulary(const TokenTable& entries, const JsonField& where);
 
   /// Adds a token, or replaces the properties of one that was added. A token that is no entry takes the next free id.
@@ -27,8 +27,6 @@ class Vocabulary {
 
   /// One more than the largest id.
   std::uint32_t size() const { return static_cast<std::uint32_t>(tokens_.size()); }
-  /// DataError when most ids below size() are unused.
-  void check_density(const JsonField& where) const;
 
   /// Splitters for the added tokens that are looked for before, and after, normalising.
   AddedTokenFinder finder(bool normalized, const TextNormalizer& normalizer) const;
@@ -49,7 +47,6 @@ class Vocabulary {
 
   const TokenTable& entries_;
   std::vector<Token> tokens_;  // by id
-  std::size_t num_used_ = 0;
   std::vector<AddedToken> added_;
   std::unordered_map<std::string, std::size_t> added_by_content_;
 };
