@@ -16,7 +16,7 @@ namespace {
 class Plugin {
  public:
   static constexpr sdk::Identity kIdentity{
-      .id = "org.titan.llama3", .name = "llama3", .version = "0.1.0", .license = "BSD-3-Clause"};
+      .id = "org.titan.llama3", .name = "llama3", .version = "0.1.0", .license = "Apache-2.0"};
 
   static void describe(sdk::Describe& d) {
     d.options(model_options());

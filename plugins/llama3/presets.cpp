@@ -145,6 +145,7 @@ Preset parity() {
               {"training.num_tokens_per_microbatch_per_dp_rank", 12 * 128},
               {"training.dtype", "float64"},
               {"training.mixed_precision_param", "float64"},
+              {"training.mixed_precision_reduce", "float64"},
           }};
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+#include "core/train/batch_source.hpp"
+
+namespace titan::testing {
+
+/// Micro-batches from tensors [steps, rows, length] int64, at positions 0, 1, ... of each row.
+class StoredBatches final : public train::BatchSource {
+ public:
+  StoredBatches(at::Tensor tokens, at::Tensor labels);
+  std::optional<data::Batch> next() override;
+  void rewind() override { next_ = 0; }
+
+ private:
+  at::Tensor tokens_, labels_;
+  std::int64_t next_ = 0;
+};
+
+}  // namespace titan::testing
