@@ -87,6 +87,10 @@ void Registry::add(Option option) {
   check_declaration(option);
   Options& options = is_model_option(option.name) ? of_models_[option.owner] : options_;
   check_is_free(options, option);
+  for (const Verb& verb : verbs_) {
+    if (std::ranges::find(verb.flags, option.name, &Flag::name) == verb.flags.end()) continue;
+    throw PluginError("[", option.owner, "] option has the name of a flag of `titan ", verb.name, "`: ", option.name);
+  }
   std::string name = option.name;
   options.emplace(std::move(name), std::move(option));
 }

@@ -88,8 +88,10 @@ class Resolver {
   void unknown_preset() {
     std::vector<std::string> names;
     for (const Preset* preset : registry_.presets(module())) names.push_back(preset->name);
-    problems_.add_value(concat(sources_.preset_place, ": module ", module(), " has no preset \"",
-                               shortened(printable(sources_.preset), 100), '"', list_hint(sources_.preset, names)));
+    const bool looks_like_file = sources_.preset.find_first_of("/.") != std::string::npos;
+    problems_.add_value(concat(
+        sources_.preset_place, ": module ", module(), " has no preset \"", shortened(printable(sources_.preset), 100),
+        '"', looks_like_file ? " (a file must end in .toml or .json)" : "", list_hint(sources_.preset, names)));
   }
 
   void apply_settings(const Preset& preset) {

@@ -1,0 +1,57 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/config/cli_reader.hpp"
+#include "tests/unit/base/thrown.hpp"
+#include "tests/unit/config/sample_registry.hpp"
+
+namespace titan::config {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CliWordsTest, FirstWordIsTheVerb) {
+  const Registry registry = test::sample_registry();
+  const Invocation named = split_verb(registry, {"config", "--x"}, "train");
+  EXPECT_EQ(named.verb->name, "config");
+  EXPECT_EQ(named.words, Words{"--x"});
+  EXPECT_EQ(split_verb(registry, {"--x", "config"}, "train").verb->name, "train");
+  EXPECT_EQ(split_verb(registry, {"--x", "config"}, "train").words.size(), 2U);
+  EXPECT_EQ(split_verb(registry, {}, "train").verb->name, "train");
+}
+
+TEST(CliWordsTest, UnknownVerbListsVerbs) {
+  const Registry registry = test::sample_registry();
+  const test::Thrown near = test::thrown_by([&] { return split_verb(registry, {"confi"}, "train"); });
+  EXPECT_EQ(near.exit, Exit::usage);
+  EXPECT_EQ(near.message, "[config] unknown verb: \"confi\"; did you mean config? There are: config, train, plugin");
+  const test::Thrown far = test::thrown_by([&] { return split_verb(registry, {"\x1b[2J"}, "train"); });
+  EXPECT_EQ(far.message.find('\x1b'), std::string::npos);
+}
+
+TEST(CliWordsTest, FlagValuesAreReadInOrder) {
+  const Words words = {"--plugin",  "a", "--x", "--plugin=b", "--plugin", "--y",
+                       "--pluginx", "c", "--",  "--plugin",   "d"};
+  EXPECT_EQ(flag_values(words, "plugin"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(flag_values({"--plugin"}, "plugin").empty());
+  EXPECT_EQ(flag_values({"--config="}, "config"), std::vector<std::string>{""});
+}
+
+TEST(CliWordsTest, HelpPattern) {
+  EXPECT_EQ(help_pattern({"--x"}), std::nullopt);
+  EXPECT_EQ(help_pattern({"--x", "--help"}), "");
+  EXPECT_EQ(help_pattern({"-h"}), "");
+  EXPECT_EQ(help_pattern({"--help=steps"}), "steps");
+  EXPECT_EQ(help_pattern({"--", "--help"}), std::nullopt);
+}
+
+TEST(CliWordsTest, CommandLineTellsTheLastValue) {
+  CommandLine line;
+  line.flags["module"] = {"a", "b"};
+  EXPECT_TRUE(line.has("module"));
+  EXPECT_EQ(line.last("module"), "b");
+  EXPECT_EQ(line.last("config", "none"), "none");
+}
+
+}  // namespace
+}  // namespace titan::config
