@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ struct Outcome {
   /// Status and both texts, for a failed expectation.
   std::string text() const;
 };
+
+/// GoogleTest's form of it; matchers show the rest.
+inline void PrintTo(const Outcome& outcome, std::ostream* out) { *out << "status " << outcome.status; }
 
 /// Folder of its own under the system's temporary folder, deleted with everything in it.
 class TemporaryFolder {

@@ -27,13 +27,17 @@ class CliTest : public testing::Test {
   Command titan(std::initializer_list<std::string> args) const;
 
   /// `titan --module llama3 --config llama3_debugmodel` shrunk to milliseconds a step: one layer, 128 tokens a step,
-  /// one thread, 3 steps; later arguments override. Uses the project's tokenizer and corpus.
+  /// one thread, 3 steps; later arguments override. Uses the project's tokenizer and a corpus of 64 documents.
   Command tiny_run(std::initializer_list<std::string> args) const;
-  static std::vector<std::string> tiny_model();
+  std::vector<std::string> tiny_model() const;
 
   std::filesystem::path dump_folder() const { return folder_ / "outputs"; }
 
   TemporaryFolder folder_;
+  std::filesystem::path corpus_ = folder_.write("corpus.jsonl", small_corpus());
+
+ private:
+  static std::string small_corpus();
 };
 
 /// The same for tests that train; skipped where this build has no engine.
