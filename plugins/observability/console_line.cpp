@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 namespace titan::observability {
@@ -18,7 +19,8 @@ constexpr Palette kColors{"\033[31m", "\033[32m", "\033[33m", "\033[34m", "\033[
                           "\033[36m", "\033[91m", "\033[96m", "\033[39m"};
 constexpr Palette kPlain{};
 
-std::string grouped_digits(std::string digits) {
+/// "1234567.25" as "1,234,567.25".
+std::string grouped(std::string digits) {
   const std::size_t first = digits.front() == '-' ? 1 : 0;
   const std::size_t end = std::min(digits.find('.'), digits.size());
   for (std::size_t at = end; at > first + 3; at -= 3) digits.insert(at - 3, 1, ',');
@@ -32,13 +34,11 @@ std::string memory(std::int64_t bytes, std::int64_t capacity) {
   return fmt::format("{:5.2f}GiB({})", used / kGiB, share);
 }
 
-std::string rate(double per_second) { return grouped_digits(fmt::format("{:.0f}", per_second)); }
+std::string rate(double per_second) { return grouped(fmt::format("{:.0f}", per_second)); }
 
 std::string text(titan_string string) { return {string.data == nullptr ? "" : string.data, string.size}; }
 
 }  // namespace
-
-std::string grouped(std::int64_t number) { return grouped_digits(std::to_string(number)); }
 
 std::string step_line(const MetricsRow& row, const RunFacts& facts, bool color) {
   const Palette& c = color ? kColors : kPlain;
@@ -46,7 +46,7 @@ std::string step_line(const MetricsRow& row, const RunFacts& facts, bool color) 
       "{}step: {:2}  {}loss: {:7.5f}  {}grad_norm: {:7.4f}  {}memory: {}  {}tps: {}  {}tflops: {}  {}mfu: {}{}", c.red,
       row.step, c.green, row.loss, c.orange, row.grad_norm, c.turquoise,
       memory(row.peak_memory_bytes, facts.memory_capacity), c.blue, rate(row.tps), c.cyan,
-      grouped_digits(fmt::format("{:.2f}", row.tflops)), c.magenta,
+      grouped(fmt::format("{:.2f}", row.tflops)), c.magenta,
       row.mfu ? fmt::format("{:.2f}%", *row.mfu) : std::string("n/a"), c.reset);
 }
 
@@ -59,16 +59,14 @@ std::string validation_line(const ValidationRow& row, const RunFacts& facts, boo
 
 std::vector<std::string> begin_lines(const titan_run_event& event) {
   const std::string capacity = event.memory_capacity > 0
-                                   ? fmt::format("{:.2f}GiB memory", static_cast<double>(event.memory_capacity) / kGiB)
-                                   : std::string("memory size unknown");
-  const std::string peak = event.peak_flops > 0 ? fmt::format("peak {:.1f} TFLOP/s", event.peak_flops / 1e12)
-                                                : std::string("peak FLOP/s unknown, so mfu is n/a");
+                                   ? fmt::format("{:.2f}GiB", static_cast<double>(event.memory_capacity) / kGiB)
+                                   : std::string("of unknown size");
+  const std::string peak = event.peak_flops > 0 ? fmt::format("{:.1f} TFLOP/s", event.peak_flops / 1e12)
+                                                : std::string("unknown, so mfu is n/a");
   return {
-      fmt::format("model: {} parameters, {:.3g} GFLOP per token forward and backward", grouped(event.num_parameters),
-                  event.num_flops_per_token / 1e9),
-      fmt::format("device: {}, {}, {}", text(event.device_name), capacity, peak),
-      fmt::format("dump folder: {}", text(event.dump_folder)),
-      fmt::format("training starts at step {} of {}", event.first_step, event.last_step),
+      fmt::format("metrics: {:.3g} GFLOP per token forward and backward, device memory {}, device peak {}",
+                  event.num_flops_per_token / 1e9, capacity, peak),
+      fmt::format("metrics: in {}", text(event.dump_folder)),
   };
 }
 

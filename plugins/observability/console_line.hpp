@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,10 +14,7 @@ std::string step_line(const MetricsRow& row, const RunFacts& facts, bool color);
 /// "validate step: 10  loss: 5.12345  memory:  0.53GiB(2.20%)  tps: 12,345".
 std::string validation_line(const ValidationRow& row, const RunFacts& facts, bool color);
 
-/// What is said once before the first step: model, device, dump folder, steps.
+/// What is said once before the first step: what tflops, memory and mfu stand on, and where the files are.
 std::vector<std::string> begin_lines(const titan_run_event& event);
-
-/// Decimal digits in groups of three: "1,234,567".
-std::string grouped(std::int64_t number);
 
 }  // namespace titan::observability

@@ -61,31 +61,36 @@ TEST(ConsoleLine, NotFiniteValuesAreShown) {
   EXPECT_THAT(line, testing::HasSubstr("tps: inf"));
 }
 
-TEST(ConsoleLine, GroupsDigits) {
-  EXPECT_EQ(grouped(0), "0");
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1000), "1,000");
-  EXPECT_EQ(grouped(-123456), "-123,456");
-  EXPECT_EQ(grouped(6139136), "6,139,136");
+TEST(ConsoleLine, DigitsStandInGroups) {
+  const auto shown = [](double tps) {
+    MetricsRow fast = row();
+    fast.tps = tps;
+    const std::string line = step_line(fast, {}, false);
+    const std::size_t begin = line.find("tps: ") + 5;
+    return line.substr(begin, line.find(' ', begin) - begin);
+  };
+  EXPECT_EQ(shown(0.4), "0");
+  EXPECT_EQ(shown(999), "999");
+  EXPECT_EQ(shown(999.6), "1,000");
+  EXPECT_EQ(shown(123456), "123,456");
+  EXPECT_EQ(shown(1234567), "1,234,567");
 }
 
-TEST(ConsoleLine, BeginLinesNameModelDeviceFolderAndSteps) {
+TEST(ConsoleLine, BeginLinesSayWhatTheNumbersStandOn) {
   titan_run_event event{};
   event.struct_size = sizeof event;
   event.dump_folder = {"./outputs", 9};
-  event.device_name = {"Some CPU", 8};
-  event.first_step = 1;
-  event.last_step = 10;
-  event.num_parameters = 6139136;
   event.num_flops_per_token = 4.6e7;
   event.memory_capacity = 16 * kGiB;
   EXPECT_THAT(begin_lines(event),
-              testing::ElementsAre("model: 6,139,136 parameters, 0.046 GFLOP per token forward and backward",
-                                   "device: Some CPU, 16.00GiB memory, peak FLOP/s unknown, so mfu is n/a",
-                                   "dump folder: ./outputs", "training starts at step 1 of 10"));
+              testing::ElementsAre("metrics: 0.046 GFLOP per token forward and backward, device memory 16.00GiB, "
+                                   "device peak unknown, so mfu is n/a",
+                                   "metrics: in ./outputs"));
   event.peak_flops = 9.89e14;
   event.memory_capacity = 0;
-  EXPECT_EQ(begin_lines(event)[1], "device: Some CPU, memory size unknown, peak 989.0 TFLOP/s");
+  EXPECT_EQ(begin_lines(event).front(),
+            "metrics: 0.046 GFLOP per token forward and backward, device memory of unknown size, "
+            "device peak 989.0 TFLOP/s");
 }
 
 }  // namespace
