@@ -31,7 +31,10 @@ class Inflater {
     stream_.avail_in = static_cast<uInt>(bytes.size());
     while (stream_.avail_in > 0) {
       if (between_members_ && !begin_member()) return;
-      step();
+      // A full buffer means that more may be ready, even when all input is taken.
+      do {
+        step();
+      } while (stream_.avail_out == 0 && !between_members_);
     }
   }
 
