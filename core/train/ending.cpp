@@ -1,0 +1,50 @@
+#include "core/train/ending.hpp"
+
+#include <c10/util/Exception.h>
+
+#include <new>
+#include <string_view>
+
+#include "core/base/error.hpp"
+#include "titan/abi/base.h"
+
+namespace titan::train {
+namespace {
+
+// libtorch's CPU allocator reports a shortage as a plain c10::Error.
+bool is_out_of_memory(std::string_view text) {
+  return text.find("not enough memory") != std::string_view::npos ||
+         text.find("can't allocate memory") != std::string_view::npos;
+}
+
+}  // namespace
+
+Ending ending_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    return {static_cast<std::int32_t>(error.exit()), error.what()};
+  } catch (const Interrupted& interruption) {
+    return {128 + interruption.signal(), interruption.what()};
+  } catch (const std::exception& error) {
+    return {TITAN_ERROR_INTERNAL, error.what()};
+  } catch (...) {
+    return {TITAN_ERROR_INTERNAL, "an exception of an unknown type"};
+  }
+}
+
+void rethrow_for_host() {
+  try {
+    throw;
+  } catch (const c10::OutOfMemoryError& error) {
+    throw ResourceError("[train] out of memory: ", error.what_without_backtrace());
+  } catch (const c10::Error& error) {
+    const std::string_view text = error.what_without_backtrace();
+    if (is_out_of_memory(text)) throw ResourceError("[train] out of memory: ", text);
+    throw InternalError("[libtorch] ", text);
+  } catch (const std::bad_alloc&) {
+    throw ResourceError("[train] out of memory: use smaller micro-batches or a smaller model");
+  }
+}
+
+}  // namespace titan::train

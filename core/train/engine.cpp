@@ -1,0 +1,31 @@
+#include "core/config/engine.hpp"
+
+#include <string_view>
+
+#include "core/nn/tree.hpp"
+#include "core/tensor/interface.hpp"
+#include "core/train/session.hpp"
+
+namespace titan::train {
+namespace {
+
+void attach(LogSink sink, BreadcrumbSource breadcrumbs) {
+  set_log_sink(sink);
+  set_breadcrumb_source(breadcrumbs);
+}
+
+const void* get_interface(titan_string id) {
+  const std::string_view name = id.data == nullptr ? std::string_view() : std::string_view(id.data, id.size);
+  if (name == TITAN_TENSOR_V1) return tensor::tensor_interface();
+  if (name == TITAN_TREE_V1) return nn::tree_interface();
+  return nullptr;
+}
+
+constexpr Engine kEngine = {sizeof(Engine), kBuildId, &attach, &get_interface, &train};
+
+}  // namespace
+}  // namespace titan::train
+
+extern "C" __attribute__((visibility("default"))) const titan::Engine* titan_engine_query_v1() {
+  return &titan::train::kEngine;
+}

@@ -1,0 +1,41 @@
+#include "core/train/gradients.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "core/base/error.hpp"
+#include "core/optim/grad_norm.hpp"
+
+namespace titan::train {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;
+
+}  // namespace
+
+std::vector<at::Tensor> collected_gradients(const nn::Tree& tree) {
+  std::vector<at::Tensor> gradients;
+  gradients.reserve(tree.parameters().size());
+  for (const auto& parameter : tree.parameters()) {
+    if (!parameter->gradient.defined()) {
+      throw PluginError("[train] the model declares a parameter that its forward does not use: ", parameter->name);
+    }
+    gradients.push_back(parameter->gradient);
+  }
+  return gradients;
+}
+
+void refuse_gradients(const nn::Tree& tree, std::int64_t step, double norm) {
+  std::vector<std::string> named;
+  std::size_t concerned = 0;
+  for (const auto& parameter : tree.parameters()) {
+    if (std::isfinite(optim::gradient_norm({parameter->gradient}))) continue;
+    if (++concerned <= kMostNamed) named.push_back(parameter->name);
+  }
+  throw NonFiniteError(
+      "[train] the gradient norm is not finite, stopped before the update, weights are unchanged: step ", step,
+      ", norm ", norm, ", ", concerned, " of ", tree.parameters().size(), " parameters concerned: ", join(named, ", "),
+      concerned > kMostNamed ? ", ..." : "", ": find the cause with --debug.detect_anomaly");
+}
+
+}  // namespace titan::train

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "core/data/loader.hpp"
+
+namespace titan::train {
+
+/// Views of a batch as tensors [rows, length] int64, without a copy: valid while the batch lives and is not changed.
+struct MicroBatch {
+  at::Tensor tokens;
+  at::Tensor labels;
+  at::Tensor positions;
+};
+
+/// Makes the views. InternalError when the arrays do not have rows x length elements.
+MicroBatch view(data::Batch& batch);
+
+}  // namespace titan::train

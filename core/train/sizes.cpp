@@ -1,0 +1,72 @@
+#include "core/train/sizes.hpp"
+
+#include <limits>
+#include <string_view>
+
+#include "core/base/error.hpp"
+
+namespace titan::train {
+namespace {
+
+constexpr std::string_view kMicroBatch = "training.num_tokens_per_microbatch_per_dp_rank";
+constexpr std::string_view kStep = "training.num_tokens_per_train_step";
+constexpr std::string_view kContext = "training.max_context_length";
+
+void require_positive(std::string_view option, std::int64_t value) {
+  if (value < 1) throw ConfigError("[train] ", option, " must be at least 1: ", value);
+}
+
+std::int64_t checked_product(std::int64_t a, std::int64_t b) {
+  if (a > std::numeric_limits<std::int64_t>::max() / b) {
+    throw ConfigError("[train] ", kMicroBatch, " times the data-parallel degree is too large: ", a, " x ", b);
+  }
+  return a * b;
+}
+
+// The quotient; else an error such as "1000 = 7 x 128 + 104".
+std::int64_t divide(std::string_view option, std::int64_t value, std::string_view unit_name, std::int64_t unit) {
+  if (value % unit == 0) return value / unit;
+  throw ConfigError("[train] ", option, " must be a multiple of ", unit_name, ": ", value, " = ", value / unit, " x ",
+                    unit, " + ", value % unit);
+}
+
+}  // namespace
+
+Sizes plan_sizes(const SizeOptions& options) {
+  const std::int64_t micro_batch = options.num_tokens_per_microbatch_per_dp_rank;
+  require_positive(kContext, options.max_context_length);
+  require_positive(kMicroBatch, micro_batch);
+  Sizes sizes;
+  sizes.length = options.max_context_length;
+  sizes.rows = divide(kMicroBatch, micro_batch, kContext, sizes.length);
+  const std::int64_t all_ranks = checked_product(micro_batch, options.dp_degree);
+  if (options.num_tokens_per_train_step == -1) {
+    sizes.num_micro_batches = 1;
+    return sizes;
+  }
+  if (options.num_tokens_per_train_step < 1) {
+    throw ConfigError("[train] ", kStep,
+                      " must be -1 (one micro-batch a rank) or at least 1: ", options.num_tokens_per_train_step);
+  }
+  const std::string unit = options.dp_degree == 1 ? std::string(kMicroBatch)
+                                                  : concat(kMicroBatch, " x data-parallel degree (", micro_batch, " x ",
+                                                           options.dp_degree, ")");
+  sizes.num_micro_batches = divide(kStep, options.num_tokens_per_train_step, unit, all_ranks);
+  return sizes;
+}
+
+std::string describe(const Sizes& sizes) {
+  return concat(
+      sizes.rows, sizes.rows == 1 ? " row x " : " rows x ", sizes.length, " tokens x ", sizes.num_micro_batches,
+      sizes.num_micro_batches == 1 ? " micro-batch = " : " micro-batches = ", sizes.tokens_per_step(), " tokens");
+}
+
+void check_vocabulary(std::int64_t tokenizer_size, const std::string& tokenizer_path, std::int64_t model_size) {
+  if (tokenizer_size <= model_size) return;
+  throw ConfigError("[train] the tokenizer has more entries than the model's vocabulary: ", tokenizer_size, " in ",
+                    printable(tokenizer_path), " (--hf_assets_path), ", model_size,
+                    " in the model (--model.vocab_size): choose the tokenizer that belongs to the model, or a larger "
+                    "vocabulary");
+}
+
+}  // namespace titan::train

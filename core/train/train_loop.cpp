@@ -1,0 +1,101 @@
+#include "core/train/train_loop.hpp"
+
+#include <exception>
+
+#include "core/base/clock.hpp"
+#include "core/base/log.hpp"
+#include "core/tensor/allocator.hpp"
+#include "core/train/ending.hpp"
+
+namespace titan::train {
+namespace {
+
+/// The clocks and counters of one run.
+struct Progress {
+  double run_begin = monotonic_seconds();
+  double step_begin = run_begin;
+  std::int64_t total_tokens = 0;
+};
+
+/// Bytes of tensors at their most since the last call.
+std::int64_t take_peak_memory() {
+  const std::int64_t peak = tensor::peak_bytes();
+  tensor::reset_peak();
+  return peak;
+}
+
+titan_step_event step_event(const StepResult& result, bool is_last, Progress& progress) {
+  const double now = monotonic_seconds();
+  progress.total_tokens += result.num_tokens;
+  titan_step_event event{};
+  event.struct_size = sizeof event;
+  event.is_last = is_last ? 1 : 0;
+  event.step = result.step;
+  event.loss = result.loss;
+  event.grad_norm = result.grad_norm;
+  event.lr = result.lr;
+  event.num_tokens = result.num_tokens;
+  event.total_tokens = progress.total_tokens;
+  event.step_seconds = now - progress.step_begin;
+  event.data_seconds = result.seconds.data;
+  event.forward_seconds = result.seconds.forward;
+  event.backward_seconds = result.seconds.backward;
+  event.optimizer_seconds = result.seconds.optimizer;
+  event.elapsed_seconds = now - progress.run_begin;
+  event.peak_memory = take_peak_memory();
+  progress.step_begin = now;
+  return event;
+}
+
+void validate(LoopParts& parts, std::int64_t step, Progress& progress) {
+  const ValidationResult result = parts.validator->run();
+  titan_validation_event event{};
+  event.struct_size = sizeof event;
+  event.step = step;
+  event.loss = result.loss;
+  event.num_tokens = result.num_tokens;
+  event.seconds = result.seconds;
+  event.peak_memory = take_peak_memory();
+  parts.observers.validation(event);
+  // A step's time holds no validation.
+  progress.step_begin = monotonic_seconds();
+}
+
+void run_steps(LoopParts& parts) {
+  Progress progress;
+  const std::int64_t last = parts.begin.last_step;
+  while (parts.trainer.steps_done() < last) {
+    const std::optional<StepResult> result = parts.trainer.step();
+    if (!result) {
+      log_warning("train", "the data ended before the last step, training ends here: step ", parts.trainer.steps_done(),
+                  " of ", last, ": --dataloader.repeat begins again at its end");
+      return;
+    }
+    parts.observers.step_end(step_event(*result, result->step == last, progress));
+    if (parts.validator != nullptr && parts.validator->is_due(result->step)) validate(parts, result->step, progress);
+  }
+}
+
+void end_run(LoopParts& parts, const Ending& ending) {
+  titan_run_end_event event{};
+  event.struct_size = sizeof event;
+  event.code = ending.code;
+  event.step = parts.trainer.steps_done();
+  if (ending.code != 0) event.message = {ending.message.data(), ending.message.size()};
+  parts.observers.run_end(event);
+}
+
+}  // namespace
+
+void run_training_loop(LoopParts& parts) {
+  parts.observers.run_begin(parts.begin);
+  try {
+    run_steps(parts);
+  } catch (...) {
+    end_run(parts, ending_of(std::current_exception()));
+    throw;
+  }
+  end_run(parts, {});
+}
+
+}  // namespace titan::train

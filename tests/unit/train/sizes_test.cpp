@@ -1,0 +1,75 @@
+#include "core/train/sizes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/base/error.hpp"
+
+namespace titan::train {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string refusal(const SizeOptions& options) {
+  try {
+    plan_sizes(options);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Sizes, TheDefaultIsOneMicroBatch) {
+  const Sizes sizes = plan_sizes({16384, -1, 2048});
+  EXPECT_EQ(sizes.rows, 8);
+  EXPECT_EQ(sizes.length, 2048);
+  EXPECT_EQ(sizes.num_micro_batches, 1);
+  EXPECT_EQ(describe(sizes), "8 rows x 2048 tokens x 1 micro-batch = 16384 tokens");
+}
+
+TEST(Sizes, AStepOfMoreTokensAccumulates) {
+  const Sizes sizes = plan_sizes({16384, 65536, 2048});
+  EXPECT_EQ(sizes.num_micro_batches, 4);
+  EXPECT_EQ(sizes.tokens_per_step(), 65536);
+  EXPECT_EQ(describe(plan_sizes({128, 256, 128})), "1 row x 128 tokens x 2 micro-batches = 256 tokens");
+}
+
+TEST(Sizes, RanksShareAStep) { EXPECT_EQ(plan_sizes({1024, 8192, 512, 4}).num_micro_batches, 2); }
+
+TEST(Sizes, RefusesAContextThatDoesNotDivideAndShowsTheArithmetic) {
+  EXPECT_THAT(refusal({1000, -1, 128}),
+              AllOf(HasSubstr("training.num_tokens_per_microbatch_per_dp_rank"),
+                    HasSubstr("training.max_context_length"), HasSubstr("1000 = 7 x 128 + 104")));
+}
+
+TEST(Sizes, RefusesAMicroBatchThatDoesNotDivideTheStep) {
+  EXPECT_THAT(refusal({1024, 1500, 512}),
+              AllOf(HasSubstr("training.num_tokens_per_train_step"), HasSubstr("1500 = 1 x 1024 + 476")));
+  EXPECT_THAT(refusal({1024, 1024, 512, 4}), AllOf(HasSubstr("1024 x 4"), HasSubstr("1024 = 0 x 4096 + 1024")));
+}
+
+TEST(Sizes, RefusesNumbersWithoutMeaning) {
+  EXPECT_THAT(refusal({0, -1, 128}), HasSubstr("num_tokens_per_microbatch_per_dp_rank must be at least 1"));
+  EXPECT_THAT(refusal({128, -1, 0}), HasSubstr("max_context_length must be at least 1"));
+  EXPECT_THAT(refusal({128, 0, 128}), HasSubstr("num_tokens_per_train_step must be -1"));
+  EXPECT_THAT(refusal({128, -2, 128}), HasSubstr("num_tokens_per_train_step must be -1"));
+  EXPECT_THAT(refusal({std::numeric_limits<std::int64_t>::max(), -1, 1, 2}), HasSubstr("too large"));
+}
+
+TEST(Sizes, ATokenizerLargerThanTheModelIsRefusedNamingBoth) {
+  EXPECT_NO_THROW(check_vocabulary(2048, "assets", 2048));
+  EXPECT_NO_THROW(check_vocabulary(100, "assets", 2048));
+  try {
+    check_vocabulary(2049, "assets", 2048);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("2049 in assets"), HasSubstr("--hf_assets_path"), HasSubstr("2048"),
+                                    HasSubstr("--model.vocab_size")));
+  }
+}
+
+}  // namespace
+}  // namespace titan::train
