@@ -13,13 +13,13 @@ constexpr std::int64_t kMaxHiddenDim = 1 << 24;
 
 void check_heads(const ModelArgs& args) {
   if (args.dim % args.num_heads != 0)
-    throw sdk::ConfigError("[llama3] model.dim must be divisible by model.n_heads: ", args.dim, ", ", args.num_heads);
+    throw sdk::ConfigError("model.dim must be divisible by model.n_heads: ", args.dim, ", ", args.num_heads);
   if (args.num_heads % args.num_kv_heads != 0)
-    throw sdk::ConfigError("[llama3] model.n_heads must be divisible by model.n_kv_heads: ", args.num_heads, ", ",
+    throw sdk::ConfigError("model.n_heads must be divisible by model.n_kv_heads: ", args.num_heads, ", ",
                            args.num_kv_heads);
   if (args.head_dim() % 2 != 0)
-    throw sdk::ConfigError("[llama3] model.dim / model.n_heads must be even, because RoPE rotates pairs of features: ",
-                           args.dim, " / ", args.num_heads, " = ", args.head_dim());
+    throw sdk::ConfigError("model.dim / model.n_heads must be even, because RoPE rotates pairs of features: ", args.dim,
+                           " / ", args.num_heads, " = ", args.head_dim());
 }
 
 sdk::RopeArgs read_rope(const sdk::Config& config) {
@@ -29,7 +29,7 @@ sdk::RopeArgs read_rope(const sdk::Config& config) {
   rope.scaling = {*factor, config.floating("model.rope_low_freq_factor"),
                   config.floating("model.rope_high_freq_factor"), config.integer("model.rope_original_max_positions")};
   if (rope.scaling->high_freq_factor <= rope.scaling->low_freq_factor)
-    throw sdk::ConfigError("[llama3] model.rope_high_freq_factor must be above model.rope_low_freq_factor: ",
+    throw sdk::ConfigError("model.rope_high_freq_factor must be above model.rope_low_freq_factor: ",
                            rope.scaling->high_freq_factor, ", ", rope.scaling->low_freq_factor);
   return rope;
 }
@@ -41,7 +41,7 @@ std::int64_t read_hidden_dim(const sdk::Config& config, std::int64_t dim) {
                      config.get<std::optional<double>>("model.ffn_dim_multiplier").value_or(1.0));
   if (hidden_dim > kMaxHiddenDim)
     throw sdk::ConfigError(
-        "[llama3] the feed-forward width of model.dim, model.ffn_dim_multiplier and "
+        "the feed-forward width of model.dim, model.ffn_dim_multiplier and "
         "model.multiple_of is too large: ",
         hidden_dim, ", at most ", kMaxHiddenDim);
   return hidden_dim;

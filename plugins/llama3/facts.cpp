@@ -6,8 +6,8 @@ namespace titan::llama3 {
 
 titan_model_facts model_facts(const ModelArgs& args, std::int64_t sequence_length) {
   if (sequence_length > args.rope.max_positions)
-    throw sdk::ConfigError("[llama3] training.max_context_length must not be above model.max_positions: ",
-                           sequence_length, ", ", args.rope.max_positions);
+    throw sdk::ConfigError("training.max_context_length must not be above model.max_positions: ", sequence_length, ", ",
+                           args.rope.max_positions);
   const std::int64_t attention = 2 * args.dim * (args.num_heads + args.num_kv_heads) * args.head_dim();
   const std::int64_t feed_forward = 3 * args.dim * args.hidden_dim;
   const std::int64_t embedding = args.vocab_size * args.dim;

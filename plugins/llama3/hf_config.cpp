@@ -30,20 +30,20 @@ std::string shown(const json& value) {
 
 const json& require(const json& object, const char* field) {
   const json* found = find(object, field);
-  if (found == nullptr) throw DataError("[llama3] config.json lacks a field: ", field);
+  if (found == nullptr) throw DataError("config.json lacks a field: ", field);
   return *found;
 }
 
 std::int64_t integer(const json& object, const char* field) {
   const json& value = require(object, field);
   if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
-    throw DataError("[llama3] config.json: not an integer: ", field, " = ", shown(value));
+    throw DataError("config.json: not an integer: ", field, " = ", shown(value));
   return value.get<std::int64_t>();
 }
 
 double number(const json& object, const char* field) {
   const json& value = require(object, field);
-  if (!value.is_number()) throw DataError("[llama3] config.json: not a number: ", field, " = ", shown(value));
+  if (!value.is_number()) throw DataError("config.json: not a number: ", field, " = ", shown(value));
   return value.get<double>();
 }
 
@@ -51,7 +51,7 @@ double number(const json& object, const char* field) {
 void expect(const json& object, const char* field, const json& supported) {
   const json* value = find(object, field);
   if (value != nullptr && *value != supported)
-    throw ConfigError("[llama3] config.json: only ", field, " = ", supported.dump(), " is supported: ", shown(*value));
+    throw ConfigError("config.json: only ", field, " = ", supported.dump(), " is supported: ", shown(*value));
 }
 
 void check_architecture(const json& config) {
@@ -64,22 +64,22 @@ void check_architecture(const json& config) {
   expect(config, "attention_dropout", 0.0);
   expect(config, "tie_word_embeddings", false);
   if (find(config, "quantization_config") != nullptr)
-    throw ConfigError("[llama3] config.json: quantised weights are not supported: quantization_config");
+    throw ConfigError("config.json: quantised weights are not supported: quantization_config");
 }
 
 void check_head_dim(const json& config, std::int64_t dim, std::int64_t num_heads) {
   if (find(config, "head_dim") == nullptr) return;
   const std::int64_t head_dim = integer(config, "head_dim");
   if (num_heads < 1 || dim % num_heads != 0 || dim / num_heads != head_dim)
-    throw ConfigError("[llama3] config.json: only head_dim = hidden_size / num_attention_heads is supported: ",
-                      head_dim, ", ", dim, " / ", num_heads);
+    throw ConfigError("config.json: only head_dim = hidden_size / num_attention_heads is supported: ", head_dim, ", ",
+                      dim, " / ", num_heads);
 }
 
 std::string rope_type(const json& rope) {
   const char* field = find(rope, "rope_type") != nullptr ? "rope_type" : "type";
   const json& type = require(rope, field);
   if (!type.is_string() || (type != "default" && type != "llama3"))
-    throw ConfigError("[llama3] config.json: only the rope_type default or llama3 is supported: ", shown(type));
+    throw ConfigError("config.json: only the rope_type default or llama3 is supported: ", shown(type));
   return type.get<std::string>();
 }
 
@@ -87,7 +87,7 @@ std::string rope_type(const json& rope) {
 void add_rope(const json& theta_holder, const json* rope, std::vector<sdk::HfSetting>& settings) {
   settings.push_back({"model.rope_theta", concat(number(theta_holder, "rope_theta"))});
   if (rope != nullptr && !rope->is_object())
-    throw DataError("[llama3] config.json: the rope settings are not an object: ", shown(*rope));
+    throw DataError("config.json: the rope settings are not an object: ", shown(*rope));
   if (rope == nullptr || rope_type(*rope) == "default") {
     settings.push_back({"model.rope_scaling_factor", "None"});
     return;
@@ -103,9 +103,9 @@ json parse(std::string_view text) {
     json config = json::parse(text);
     if (config.is_object()) return config;
   } catch (const json::exception& error) {
-    throw DataError("[llama3] config.json is not JSON: ", error.what());
+    throw DataError("config.json is not JSON: ", error.what());
   }
-  throw DataError("[llama3] config.json is not a JSON object");
+  throw DataError("config.json is not a JSON object");
 }
 
 std::vector<sdk::HfSetting> translate(const json& config) {
@@ -126,7 +126,7 @@ std::vector<sdk::HfSetting> translate(const json& config) {
   };
   const json* parameters = find(config, "rope_parameters");
   if (parameters != nullptr && !parameters->is_object())
-    throw DataError("[llama3] config.json: rope_parameters is not an object: ", shown(*parameters));
+    throw DataError("config.json: rope_parameters is not an object: ", shown(*parameters));
   add_rope(parameters != nullptr ? *parameters : config,
            parameters != nullptr ? parameters : find(config, "rope_scaling"), settings);
   return settings;
@@ -139,7 +139,7 @@ std::vector<sdk::HfSetting> hf_config(std::string_view json_text) {
   try {
     return translate(config);
   } catch (const json::exception& error) {
-    throw DataError("[llama3] config.json: ", error.what());
+    throw DataError("config.json: ", error.what());
   }
 }
 

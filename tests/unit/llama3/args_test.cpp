@@ -45,18 +45,16 @@ TEST(Llama3Args, ScalingIsAbsentForNone) {
 }
 
 TEST(Llama3Args, RefusesSizesThatDoNotFit) {
-  EXPECT_EQ(error_of({{"model.n_heads", "7"}}), "78: [llama3] model.dim must be divisible by model.n_heads: 256, 7");
-  EXPECT_EQ(error_of({{"model.n_kv_heads", "3"}}),
-            "78: [llama3] model.n_heads must be divisible by model.n_kv_heads: 16, 3");
-  EXPECT_EQ(error_of({{"model.n_kv_heads", "32"}}),
-            "78: [llama3] model.n_heads must be divisible by model.n_kv_heads: 16, 32");
+  EXPECT_EQ(error_of({{"model.n_heads", "7"}}), "78: model.dim must be divisible by model.n_heads: 256, 7");
+  EXPECT_EQ(error_of({{"model.n_kv_heads", "3"}}), "78: model.n_heads must be divisible by model.n_kv_heads: 16, 3");
+  EXPECT_EQ(error_of({{"model.n_kv_heads", "32"}}), "78: model.n_heads must be divisible by model.n_kv_heads: 16, 32");
   EXPECT_EQ(error_of({{"model.dim", "48"}}),
-            "78: [llama3] model.dim / model.n_heads must be even, because RoPE rotates pairs of features: 48 / 16 = 3");
+            "78: model.dim / model.n_heads must be even, because RoPE rotates pairs of features: 48 / 16 = 3");
 }
 
 TEST(Llama3Args, RefusesFrequenciesTheWrongWayRound) {
   EXPECT_EQ(error_of({{"model.rope_high_freq_factor", "1"}}),
-            "78: [llama3] model.rope_high_freq_factor must be above model.rope_low_freq_factor: 1, 1");
+            "78: model.rope_high_freq_factor must be above model.rope_low_freq_factor: 1, 1");
 }
 
 TEST(Llama3Args, RefusesAFeedForwardWidthBeyondAllBounds) {

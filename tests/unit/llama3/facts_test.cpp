@@ -50,8 +50,7 @@ TEST(Llama3Facts, RefusesAContextBeyondThePositions) {
     model_facts(args, 131073);
     FAIL() << "no error";
   } catch (const sdk::ConfigError& error) {
-    EXPECT_STREQ(error.what(),
-                 "[llama3] training.max_context_length must not be above model.max_positions: 131073, 131072");
+    EXPECT_STREQ(error.what(), "training.max_context_length must not be above model.max_positions: 131073, 131072");
   }
 }
 

@@ -115,15 +115,15 @@ TEST(Llama3HfConfig, NamesWhatIsMissing) {
         "rms_norm_eps", "max_position_embeddings", "rope_theta"}) {
     json config = hub_form();
     config.erase(field);
-    EXPECT_EQ(error_of(config.dump()), std::string("65: [llama3] config.json lacks a field: ") + field);
+    EXPECT_EQ(error_of(config.dump()), std::string("65: config.json lacks a field: ") + field);
   }
 }
 
 TEST(Llama3HfConfig, NamesWhatIsNotSupported) {
   EXPECT_EQ(error_with("model_type", "mistral"),
-            "78: [llama3] config.json: only model_type = \"llama\" is supported: \"mistral\"");
+            "78: config.json: only model_type = \"llama\" is supported: \"mistral\"");
   EXPECT_EQ(error_with("tie_word_embeddings", true),
-            "78: [llama3] config.json: only tie_word_embeddings = false is supported: true");
+            "78: config.json: only tie_word_embeddings = false is supported: true");
   EXPECT_THAT(error_with("hidden_act", "gelu"), HasSubstr("hidden_act"));
   EXPECT_THAT(error_with("attention_bias", true), HasSubstr("attention_bias"));
   EXPECT_THAT(error_with("mlp_bias", true), HasSubstr("mlp_bias"));
@@ -135,21 +135,20 @@ TEST(Llama3HfConfig, NamesWhatIsNotSupported) {
 }
 
 TEST(Llama3HfConfig, RefusesWrongTypesByName) {
-  EXPECT_EQ(error_with("hidden_size", "big"), "65: [llama3] config.json: not an integer: hidden_size = \"big\"");
-  EXPECT_EQ(error_with("hidden_size", 1.5), "65: [llama3] config.json: not an integer: hidden_size = 1.5");
+  EXPECT_EQ(error_with("hidden_size", "big"), "65: config.json: not an integer: hidden_size = \"big\"");
+  EXPECT_EQ(error_with("hidden_size", 1.5), "65: config.json: not an integer: hidden_size = 1.5");
   EXPECT_EQ(error_with("vocab_size", 18446744073709551615u),
-            "65: [llama3] config.json: not an integer: vocab_size = 18446744073709551615");
-  EXPECT_EQ(error_with("rms_norm_eps", json::array({1})),
-            "65: [llama3] config.json: not a number: rms_norm_eps = array");
+            "65: config.json: not an integer: vocab_size = 18446744073709551615");
+  EXPECT_EQ(error_with("rms_norm_eps", json::array({1})), "65: config.json: not a number: rms_norm_eps = array");
   EXPECT_THAT(error_with("rope_scaling", "llama3"), HasSubstr("65: "));
   EXPECT_THAT(error_with("rope_scaling", {{"rope_type", "llama3"}}), HasSubstr("lacks a field: factor"));
   EXPECT_THAT(error_with("rope_parameters", 7), HasSubstr("rope_parameters"));
 }
 
 TEST(Llama3HfConfig, RefusesWhatIsNotJson) {
-  EXPECT_THAT(error_of("{"), HasSubstr("65: [llama3] config.json is not JSON"));
-  EXPECT_THAT(error_of(""), HasSubstr("65: [llama3] config.json is not JSON"));
-  EXPECT_EQ(error_of("[]"), "65: [llama3] config.json is not a JSON object");
+  EXPECT_THAT(error_of("{"), HasSubstr("65: config.json is not JSON"));
+  EXPECT_THAT(error_of(""), HasSubstr("65: config.json is not JSON"));
+  EXPECT_EQ(error_of("[]"), "65: config.json is not a JSON object");
   EXPECT_THAT(error_of("{\"hidden_size\": 1e999}"), HasSubstr("65: "));
 }
 

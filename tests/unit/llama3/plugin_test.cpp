@@ -96,7 +96,7 @@ TEST(Llama3Plugin, BuildsWhatTheConfigurationSays) {
   EXPECT_EQ(host.take(model->build(ctx, tree.handle())), "");
   EXPECT_EQ(tree.chain().size(), 3u + 8);
   host.set("model.n_heads", "7");
-  EXPECT_THAT(host.take(model->build(ctx, tree.handle())), HasSubstr("78: [llama3] model.dim must be divisible"));
+  EXPECT_THAT(host.take(model->build(ctx, tree.handle())), HasSubstr("78: model.dim must be divisible"));
   query().shutdown(ctx);
   EXPECT_EQ(host.live_errors(), 0);
 }

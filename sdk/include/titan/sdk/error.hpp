@@ -12,8 +12,8 @@
 
 namespace titan::sdk {
 
-/// An error on its way out of the plugin: a message and a TITAN_ERROR_* code. Message form: "[tag] what is wrong:
-/// values".
+/// An error on its way out of the plugin: a message ("what is wrong: values") and a TITAN_ERROR_* code. The host puts
+/// the plugin's name and the callback in front.
 class Error : public std::runtime_error {
  public:
   Error(std::int32_t code, const std::string& message) : std::runtime_error(message), code_(code) {}
