@@ -1,7 +1,10 @@
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
+#include <cmath>
 #include <optional>
 
+#include "core/nn/documents.hpp"
 #include "core/nn/leaf.hpp"
 
 namespace titan::nn {
@@ -23,13 +26,31 @@ class Attention : public Leaf {
 
   Tensors forward(Frame& frame, const Tensors& in) override {
     check(in);
-    (void)frame;
-    return {at::scaled_dot_product_attention(in[0].transpose(1, 2), in[1].transpose(1, 2), in[2].transpose(1, 2), {},
-                                             0.0, mask_ == Mask::causal, scale_, in[0].size(2) != in[1].size(2))
-                .transpose(1, 2)};
+    const at::Tensor q = in[0].transpose(1, 2), k = in[1].transpose(1, 2), v = in[2].transpose(1, 2);
+    const double scale = scale_.value_or(1 / std::sqrt(static_cast<double>(q.size(3))));
+    if (mask_ == Mask::block_causal) {
+      const at::Tensor found = documents_of(frame, in[3]);
+      // Where every row is one document, all rows go in one call.
+      if (found.size(0) != q.size(0)) return {block_causal_attention(q, k, v, found, scale).transpose(1, 2)};
+    }
+    return {whole_rows(q, k, v, scale).transpose(1, 2)};
   }
 
  private:
+  /// The documents of the batch, worked out once for all layers.
+  static at::Tensor documents_of(Frame& frame, const at::Tensor& positions) {
+    return frame.outermost().memo().get("documents", positions, [&] { return find_documents(positions); });
+  }
+
+  /// The causal mask is aligned top-left: query i sees keys 0 to i, also where there are more keys than queries.
+  at::Tensor whole_rows(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale) const {
+    const bool is_causal = mask_ != Mask::none;
+    if (q.is_cpu() && q.numel() > 0 && k.numel() > 0) {
+      return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, is_causal, {}, scale));
+    }
+    return at::scaled_dot_product_attention(q, k, v, {}, 0.0, is_causal, scale, q.size(1) != k.size(1));
+  }
+
   void check(const Tensors& in) const {
     require_inputs(in, 3, 4);
     const at::Tensor &q = in[0], &k = in[1], &v = in[2];
@@ -45,6 +66,17 @@ class Attention : public Leaf {
     if (k.scalar_type() != q.scalar_type() || v.scalar_type() != q.scalar_type()) {
       fail("q, k and v must have one dtype");
     }
+    if (mask_ == Mask::block_causal) check_block_causal(in);
+  }
+
+  void check_block_causal(const Tensors& in) const {
+    if (in.size() != 4) fail("mask block_causal needs positions as fourth input");
+    if (!in[0].is_cpu()) fail("mask block_causal runs on the CPU only");
+    require_size(in[1], 1, in[0].size(1), "k");
+    require_int64(in[3], "positions");
+    require_dims(in[3], 2, "positions");
+    require_size(in[3], 0, in[0].size(0), "positions");
+    require_size(in[3], 1, in[0].size(1), "positions");
   }
 
   Mask mask_;

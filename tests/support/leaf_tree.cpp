@@ -2,19 +2,16 @@
 
 #include <c10/core/GradMode.h>
 
+#include "tests/support/declare.hpp"
+
 namespace titan::testing {
 
 LeafTree::LeafTree(const std::string& kind, std::map<std::string, nn::Attribute> attributes,
                    const Parameters& parameters) {
   leaf_ = tree_.add_leaf(TITAN_MODULE_ROOT, "leaf", kind, std::move(attributes));
   for (const auto& [name, value] : parameters) {
-    titan_parameter declaration{};
-    declaration.struct_size = sizeof declaration;
-    declaration.num_dims = static_cast<std::uint32_t>(value.dim());
-    declaration.name = {name.data(), name.size()};
-    declaration.shape = value.sizes().data();
-    declaration.init = TITAN_INIT_CONSTANT;
-    tree_.add_parameter(leaf_, declaration);
+    const auto shape = value.sizes().vec();
+    tree_.add_parameter(leaf_, declare(name, shape));
   }
   const at::ScalarType type = parameters.empty() ? at::kFloat : parameters.front().second.scalar_type();
   tree_.materialise({type, type, type}, at::kCPU, 0);

@@ -49,7 +49,7 @@ TITAN_INLINE float exponential(float x) {
   return x < kLeast ? 0.0F : sum * power;
 }
 
-constexpr std::int64_t kLanes = 16;
+constexpr std::int64_t kLanes = 32;
 constexpr std::int64_t kSumBlock = 4096;
 
 /// Sums term(0) to term(n - 1) in a fixed order that vectorises: interleaved partial sums, blocks added in fp64.
@@ -64,7 +64,10 @@ TITAN_INLINE double sum_of(std::int64_t n, Term term) {
       for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
     }
     for (; i < end; ++i) lanes[i % kLanes] += term(i);
-    for (const float lane : lanes) total += static_cast<double>(lane);
+    for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
+      for (std::int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+    }
+    total += static_cast<double>(lanes[0]);
   }
   return total;
 }
