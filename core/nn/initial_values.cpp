@@ -4,6 +4,8 @@
 #include <ATen/ops/full.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <type_traits>
 
 #include "core/base/error.hpp"
@@ -28,10 +30,16 @@ class Draws {
     }
   }
 
-  double operator()(std::int64_t index) const {
-    const double p = low_ + uniform(key_, static_cast<std::uint64_t>(index)) * (high_ - low_);
-    const double value = init_.mean + init_.std * inverse_normal_cdf(p);
-    return init_.kind == TITAN_INIT_TRUNC_NORMAL ? std::clamp(value, init_.low, init_.high) : value;
+  /// Writes the values of elements `first` and on.
+  void values(std::int64_t first, std::span<double> out) const {
+    uniforms(key_, static_cast<std::uint64_t>(first), out);
+    for (double& p : out) p = low_ + p * (high_ - low_);
+    inverse_normal_cdf(out);
+    const bool cut = init_.kind == TITAN_INIT_TRUNC_NORMAL;
+    for (double& x : out) {
+      x = init_.mean + init_.std * x;
+      if (cut) x = std::clamp(x, init_.low, init_.high);
+    }
   }
 
  private:
@@ -67,17 +75,24 @@ Scalar rounded(double value) {
   return static_cast<Scalar>(static_cast<float>(value));
 }
 
+/// Fills elements [begin, end) of the box, in its own order.
+template <class Scalar>
+void fill_range(Scalar* out, std::int64_t begin, std::int64_t end, const Draws& draws, const Rows& rows) {
+  std::array<double, 512> block;
+  while (begin < end) {
+    const std::int64_t column = begin % rows.length();
+    const std::int64_t count = std::min({end - begin, rows.length() - column, std::int64_t{block.size()}});
+    const std::span<double> values(block.data(), static_cast<std::size_t>(count));
+    draws.values(rows.first(begin / rows.length()) + column, values);
+    for (const double value : values) out[begin++] = rounded<Scalar>(value);
+  }
+}
+
 template <class Scalar>
 void fill(at::Tensor& values, const Draws& draws, const Rows& rows) {
   auto* out = values.mutable_data_ptr<Scalar>();
-  tensor::parallel_for(0, values.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end;) {
-      const std::int64_t column = i % rows.length(), stop = std::min(end, i - column + rows.length());
-      for (std::int64_t index = rows.first(i / rows.length()) + column; i < stop; ++i, ++index) {
-        out[i] = rounded<Scalar>(draws(index));
-      }
-    }
-  });
+  tensor::parallel_for(0, values.numel(), kGrain,
+                       [&](std::int64_t begin, std::int64_t end) { fill_range(out, begin, end, draws, rows); });
 }
 
 void check(const Parameter& parameter, const Box& part) {

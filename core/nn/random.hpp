@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace titan::nn {
 
@@ -18,10 +19,15 @@ constexpr double uniform(std::uint64_t key, std::uint64_t index) {
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
 
+/// Draws number `first` and on of the stream.
+void uniforms(std::uint64_t key, std::uint64_t first, std::span<double> out);
+
 /// The cumulative distribution of the standard normal.
 double normal_cdf(double x);
 
 /// Its inverse for 0 < p < 1, to about 16 digits (Wichura's algorithm AS 241).
 double inverse_normal_cdf(double p);
+/// The same in place, many at once: bit for bit what it gives one by one, whatever the processor.
+void inverse_normal_cdf(std::span<double> p);
 
 }  // namespace titan::nn

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <vector>
 
 namespace titan::nn {
 namespace {
@@ -50,6 +51,15 @@ TEST(Random, InverseUndoesTheDistribution) {
     // Towards 1 the probability itself runs out of digits.
     EXPECT_NEAR(inverse_normal_cdf(normal_cdf(x)), x, x < 2 ? 1e-13 : 1e-9) << x;
   }
+}
+
+TEST(Random, ManyAtOnceEqualOneByOne) {
+  std::vector<double> many(1001);
+  uniforms(3, 17, many);
+  for (std::size_t i = 0; i < many.size(); ++i) ASSERT_EQ(many[i], uniform(3, 17 + i));
+  const std::vector<double> drawn = many;
+  inverse_normal_cdf(many);
+  for (std::size_t i = 0; i < many.size(); ++i) ASSERT_EQ(many[i], inverse_normal_cdf(drawn[i]));
 }
 
 TEST(Random, EveryDrawHasAFiniteNormal) {
