@@ -122,6 +122,16 @@ TEST_F(TrainingTest, ANonFiniteLossStopsTheRun) {
   for (const Json& row : metrics()) EXPECT_TRUE(row.at("loss").is_number()) << row;
 }
 
+TEST_F(TrainingTest, MemoryThatRunsOutIsNamedSo) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer reserves more address space than the test allows";
+#endif
+  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+  const Outcome outcome = tiny_run({"--model.vocab_size=16777216"}).address_space(5 * kGiB / 2).run();
+  EXPECT_THAT(outcome, ExitsWith(71));
+  EXPECT_THAT(outcome, Says("out of memory"));
+}
+
 TEST_F(TrainingTest, ValidationHasItsOwnRows) {
   const Outcome outcome =
       tiny_run({"--validator.enable", "--validator.freq=2", "--validator.steps=2", "--training.steps=4"}).run();

@@ -184,6 +184,11 @@ Command& Command::limit(double seconds) {
   return *this;
 }
 
+Command& Command::address_space(std::uint64_t bytes) {
+  address_space_ = bytes;
+  return *this;
+}
+
 Process Command::start() {
   const std::string number = std::to_string(num_started_++);
   const fs::path out = capture_folder_ / (".stdout." + number);
@@ -222,6 +227,8 @@ void Command::execute(const fs::path& out, const fs::path& err) const {
   if (::chdir(working_folder_.c_str()) != 0) fail_in_child("cannot enter the working folder");
 
   give_up_privileges();
+  const rlimit limit{address_space_, address_space_};
+  if (address_space_ != 0 && ::setrlimit(RLIMIT_AS, &limit) != 0) fail_in_child("cannot limit the address space");
 
   std::vector<std::string> args{program_.string()};
   args.insert(args.end(), args_.begin(), args_.end());

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <map>
@@ -88,6 +89,8 @@ class Command {
   /// Sends a stream to a descriptor of the caller's.
   Command& redirect(int stream, int descriptor);
   Command& limit(double seconds);
+  /// Limits the process's address space, in bytes.
+  Command& address_space(std::uint64_t bytes);
 
   Process start();
   Outcome run();
@@ -104,6 +107,7 @@ class Command {
   std::map<int, std::string> files_;
   std::map<int, int> descriptors_;
   double limit_s_ = 120;
+  std::uint64_t address_space_ = 0;  // 0: no limit
   int num_started_ = 0;
 };
 
