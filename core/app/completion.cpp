@@ -47,11 +47,11 @@ void mark_complete() { guarded_process = 0; }
 // The program's own definitions take the place of the C library's for every library it loads.
 extern "C" {
 
-[[noreturn]] __attribute__((visibility("default"))) void _exit(int status) {
+__attribute__((visibility("default"))) void _exit(int status) {
   if (status == 0 && titan::app::is_unfinished()) titan::app::refuse_success();
   titan::app::end_process(status);
 }
 
-[[noreturn]] __attribute__((visibility("default"))) void _Exit(int status) noexcept { _exit(status); }
+__attribute__((visibility("default"))) void _Exit(int status) noexcept { _exit(status); }
 
 }  // extern "C"
