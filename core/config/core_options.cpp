@@ -32,7 +32,7 @@ void add_training_options(Registry& registry) {
       text("training.mixed_precision_param", "bfloat16", "Type to which parameters are cast for forward and backward.")
           .one_of({"bfloat16", "float32", "float64"}));
   registry.add(text("training.mixed_precision_reduce", "float32", "Type in which gradients are summed.")
-                   .one_of({"float32", "float64"}));
+                   .one_of({"float32", "bfloat16", "float64"}));
   registry.add(text("training.device", "auto", "Device to train on; auto takes the best there is.")
                    .one_of({"auto", "cpu", "cuda"}));
   registry.add(integer("training.num_threads", std::nullopt,

@@ -3,6 +3,8 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/base/text.hpp"
 #include "core/config/format.hpp"
@@ -134,14 +136,13 @@ class Help {
 
   /// The core first.
   std::vector<std::string> owners() const {
+    if (request_.verb != nullptr && !request_.verb->takes_options) return {};
+    std::set<std::string> others(registry_.modules().begin(), registry_.modules().end());
+    for (const Option* option : registry_.options()) others.insert(option->owner);
     std::vector<std::string> names;
-    for (const Option* option : registry_.options()) names.push_back(option->owner);
-    names.insert(names.end(), registry_.modules().begin(), registry_.modules().end());
-    std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
-    std::ranges::stable_partition(names, [](const std::string& name) { return name == "titan"; });
-    const bool without_options = request_.verb != nullptr && !request_.verb->takes_options;
-    return without_options ? std::vector<std::string>{} : names;
+    if (others.erase("titan") != 0) names.emplace_back("titan");
+    names.insert(names.end(), others.begin(), others.end());
+    return names;
   }
 
   void add_owner(const std::string& owner) {

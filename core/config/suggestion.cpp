@@ -80,7 +80,7 @@ std::string list_hint(std::string_view word, std::vector<std::string> names) {
   if (names.empty()) return "; there are none";
   const std::string near = nearest(word, names);
   if (near.empty()) return concat("; there are: ", join(names, ", "));
-  std::ranges::stable_partition(names, [&](const std::string& name) { return name == near; });
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == near; });
   return concat(did_you_mean({near}), " There are: ", join(names, ", "));
 }
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <random>
 
 #include "tests/unit/base/temporary_folder.hpp"
@@ -161,7 +161,8 @@ TEST(TomlReaderTest, MutatedFilesNeverCrash) {
   const std::string seed =
       "module = \"llama3\"\n[training]\nsteps = 10\nlr = 1e-3\n[[optimizer.param_groups]]\npattern = '.*'\n"
       "kwargs = {lr = 1.0, list = [1, 2, \"\"\"x\ny\"\"\"]}\ndate = 2026-01-31\n\"quoted.key\" = \"\\u00fc\"\n";
-  const std::string bytes("\0\xff\"'[]{}=.,#\n\r\t \\_-+eEnNuUxX019", 33);
+  using namespace std::string_literals;
+  const std::string bytes = "\0\xff\"'[]{}=.,#\n\r\t \\_-+eEnNuUxX019"s;
   std::mt19937 random(12345);
   const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   std::size_t accepted = 0;
@@ -207,13 +208,12 @@ TEST(TomlReaderTest, HostileFilesAreAnsweredSoon) {
                                           repeated("[[a]]\n", 150'000),
                                           repeated("a=1\n", 250'000)};
   for (const std::string& text : texts) {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     try {
       static_cast<void>(read_toml(text, "x.toml"));
     } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): either answer will do
     }
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    EXPECT_LT(took.count(), 20) << text.substr(0, 40);
+    EXPECT_LT(std::clock() - begin, 20 * CLOCKS_PER_SEC) << text.substr(0, 40);
   }
 }
 
