@@ -174,7 +174,7 @@ TEST(TomlReaderTest, MutatedFilesNeverCrash) {
       if (pick(3) == 0) text.insert(at, 1, bytes[pick(bytes.size())]);
       if (pick(3) == 0 && at < text.size()) text[at] = bytes[pick(bytes.size())];
       if (pick(9) == 0) text += text.substr(at);
-      if (text.empty()) text = "x";
+      if (text.empty()) text.push_back('x');
     }
     try {
       static_cast<void>(read_toml(text, "x.toml"));
