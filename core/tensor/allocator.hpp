@@ -4,7 +4,7 @@
 
 namespace titan::tensor {
 
-/// Makes libtorch allocate CPU memory here: counted, 64-byte aligned, large blocks kept for reuse. Call once, before
+/// Makes libtorch allocate CPU memory here: counted, 64-byte aligned, freed blocks kept for reuse. Call once, before
 /// the first tensor and on one thread; further calls do nothing. One for the process, as libtorch's own is: ranks that
 /// run as threads share the figures.
 void install_cpu_allocator();

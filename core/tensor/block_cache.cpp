@@ -1,6 +1,5 @@
 #include "core/tensor/block_cache.hpp"
 
-#include <bit>
 #include <cstdlib>
 #include <new>
 #include <utility>

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <mutex>
 
@@ -11,8 +12,9 @@ namespace titan::tensor {
 /// the first time than an elementwise operator spends on it. Thread-safe.
 class BlockCache {
  public:
-  /// Blocks below this many bytes are left to malloc, which keeps them itself.
-  static constexpr std::size_t kSmallest = std::size_t{64} << 10;
+  /// Blocks below this many bytes are left to malloc: it keeps them itself, where it gives larger ones back to the
+  /// system again and again.
+  static constexpr std::size_t kSmallest = std::size_t{4} << 10;
 
   BlockCache() = default;
   ~BlockCache();
@@ -25,7 +27,7 @@ class BlockCache {
 
   /// A kept block of exactly that capacity, or null.
   void* take(std::size_t capacity);
-  /// Keeps a block that came from std::aligned_alloc. When more than `limit` bytes would be kept then, frees all that
+  /// Keeps a block that came from std::malloc. When more than `limit` bytes would be kept then, frees all that
   /// is kept first: sizes of another phase of the run make room so.
   void put(void* block, std::size_t capacity, std::size_t limit) noexcept;
   /// Frees everything kept.
@@ -36,7 +38,7 @@ class BlockCache {
 
  private:
   static constexpr std::size_t kStepsPerDoubling = 8;
-  static constexpr std::size_t kNumClasses = 48 * kStepsPerDoubling;
+  static constexpr std::size_t kNumClasses = (65 - std::bit_width(kSmallest)) * kStepsPerDoubling;
   struct Kept {
     Kept* next;
   };

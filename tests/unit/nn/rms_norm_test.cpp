@@ -17,7 +17,7 @@ using titan::testing::expect_close_to_fp64;
 using titan::testing::LeafTree;
 
 TEST(RmsNorm, IsCloseToFp64ForOddAndLargeSizes) {
-  for (const std::int64_t dim : {1, 5, 48, 257, 5000}) {
+  for (const std::int64_t dim : {3, 48, 257, 5000}) {
     const LeafTree::Parameters weight = {{"weight", at::rand({dim}) + 0.5}};
     const at::Tensor x = at::randn({2, 150, dim});
     expect_close_to_fp64("titan.rms_norm", {{"eps", 1e-5}}, weight, {x}, 1, at::kFloat, 5e-6);

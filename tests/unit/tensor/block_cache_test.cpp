@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-void* make_block(std::size_t capacity) { return std::aligned_alloc(64, capacity); }
+void* make_block(std::size_t capacity) { return std::malloc(capacity); }
 
 TEST(BlockCache, CapacityRoundsLargeRequestsUpByAnEighthAtMost) {
   EXPECT_EQ(BlockCache::capacity(1), 1U);
@@ -20,7 +20,6 @@ TEST(BlockCache, CapacityRoundsLargeRequestsUpByAnEighthAtMost) {
     EXPECT_GE(capacity, bytes);
     EXPECT_LE(capacity, bytes + bytes / 8);
     EXPECT_EQ(BlockCache::capacity(capacity), capacity);
-    EXPECT_EQ(capacity % 64, 0U);
   }
 }
 

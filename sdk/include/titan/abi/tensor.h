@@ -62,8 +62,9 @@ typedef struct titan_tensor_v1 {
   uint32_t struct_size;
 
   void (*retain)(titan_tensor tensor);
-  void (*release)(titan_tensor tensor); /* NULL is allowed */
+  void (*release)(titan_tensor tensor); /* NULL is allowed by both */
 
+  /* A NULL handle is allowed here too; its answers are 0, -1 for sizes, and NULL for data. */
   int32_t (*dtype)(titan_tensor tensor);  /* 0: none of the constants */
   int32_t (*device)(titan_tensor tensor); /* 0: none of the constants */
   int64_t (*dim)(titan_tensor tensor);
@@ -76,7 +77,8 @@ typedef struct titan_tensor_v1 {
 
   /* Uninitialised tensor of shape sizes[num_sizes]. */
   titan_error* (*empty)(const int64_t* sizes, uint64_t num_sizes, int32_t dtype, int32_t device, titan_tensor* out);
-  /* Wraps contiguous CPU memory; `deleter(ctx)` runs when the last reference is gone (NULL: memory outlives it). */
+  /* Wraps contiguous CPU memory; `deleter(ctx)` runs when the last reference is gone (NULL: memory outlives it). After
+   * an error the memory is still the caller's. */
   titan_error* (*from_blob)(void* data, const int64_t* sizes, uint64_t num_sizes, int32_t dtype,
                             void (*deleter)(void* ctx), void* ctx, titan_tensor* out);
 

@@ -60,17 +60,21 @@ typedef struct titan_attribute {
   titan_string string;
 } titan_attribute;
 
-/* Leaf kinds, their inputs -> outputs, parameters and attributes. B batch, L sequence, D features, N heads, K kv heads,
- * H head dim, V vocabulary. Floating tensors have the compute dtype unless said otherwise.
- *   titan.linear         x[..., in] -> [..., out]                 weight [out, in]
- *   titan.embedding      ids[B, L] int64 -> [B, L, D]             weight [V, D]
- *   titan.rms_norm       x[..., D] -> [..., D]                    weight [D]; eps (float)
- *   titan.rope           q[B,L,N,H], k[B,L,K,H], positions[B,L] int64 -> q, k; adjacent pairs are rotated;
- *                        theta (float), max_positions (int), scaling_factor, low_freq_factor, high_freq_factor (float),
- *                        original_max_positions (int): Llama 3.1 scaling, none where scaling_factor is absent
- *   titan.attention      q[B,L,N,H], k[B,L,K,H], v[B,L,K,H] (, positions[B,L]) -> [B,L,N,H]; mask (string: none,
- * causal, block_causal: documents, told apart by positions that restart, do not see each other; only this one reads
- * positions); scale (float, default 1/sqrt(H)) titan.swiglu         gate[..., F], up[..., F] -> silu(gate) * up
+/* Leaf kinds: inputs -> outputs; parameters; attributes. B batch, L sequence, D features, N heads, K kv heads, H head
+ * dim, V vocabulary. Floating tensors have the compute dtype unless said otherwise. Attributes without a default must
+ * be given, others than these are refused; a whole number may be given as an int where a float is asked for.
+ *
+ *   titan.linear         x[..., in] -> [..., out]; weight [out, in]
+ *   titan.embedding      ids[B, L] int64 -> [B, L, D]; weight [V, D]
+ *   titan.rms_norm       x[..., D] -> [..., D]; weight [D]; eps (float)
+ *   titan.rope           q[B,L,N,H], k[B,L,K,H], positions[B,L] int64 -> q, k; adjacent pairs of features are rotated;
+ *                        theta (float), max_positions (int: positions stay below it), and for Llama 3.1 scaling
+ *                        scaling_factor, low_freq_factor, high_freq_factor (float), original_max_positions (int)
+ *   titan.attention      q[B,L,N,H], k[B,L,K,H], v[B,L,K,H] (, positions[B,L] int64) -> [B,L,N,H];
+ *                        mask (string): none; causal, where query i sees keys 0 to i; block_causal, where documents,
+ *                        told apart by positions that restart, do not see each other: only this one reads positions;
+ *                        scale (float, default 1/sqrt(H))
+ *   titan.swiglu         gate[..., F], up[..., F] -> silu(gate) * up
  *   titan.cross_entropy  logits[B, L, V], labels[B, L] int64, -100 ignored -> [] sum of losses, float32 or float64
  */
 
@@ -97,8 +101,9 @@ enum { TITAN_CHAIN_POSITIONS = 1 /* positions[B, L] int64 as second input */ };
 typedef struct titan_tree_v1 {
   uint32_t struct_size;
 
-  /* Building. Duplicate names, unknown kinds and attributes, and bad shapes are errors that name the module. `destroy`
-   * (may be NULL) frees `self` with the tree. */
+  /* Building. Names consist of letters, digits, '_' and '-', in segments joined by '.' ("layers.0" below the root needs
+   * no module "layers"). Duplicate names, unknown kinds and attributes, and bad shapes are errors that name the module.
+   * `destroy` (may be NULL) frees `self` with the tree; after an error `self` is still the caller's. */
   titan_error* (*add_leaf)(titan_tree* tree, titan_module parent, titan_string name, titan_string kind,
                            const titan_attribute* attributes, uint32_t num_attributes, titan_module* out);
   titan_error* (*add_custom)(titan_tree* tree, titan_module parent, titan_string name, titan_forward_fn forward,
@@ -110,11 +115,12 @@ typedef struct titan_tree_v1 {
   /* The module that turns the chain's output and the labels into the summed loss. */
   titan_error* (*set_loss)(titan_tree* tree, titan_module module);
 
-  /* Inside a forward callback: calls a child. */
+  /* Inside a forward callback: calls a module below the running one. */
   titan_error* (*call)(titan_frame* frame, titan_module module, const titan_tensor* in, uint32_t num_in,
                        titan_tensor* out, uint32_t num_out);
 
-  /* Walking. Texts live as long as the tree. */
+  /* Walking. Texts live as long as the tree. Modules that do not exist have absent texts, no parameters, and the root
+   * as parent. */
   uint32_t (*num_modules)(const titan_tree* tree);
   titan_string (*module_name)(const titan_tree* tree, titan_module module); /* fully qualified; root: empty */
   titan_string (*module_kind)(const titan_tree* tree, titan_module module); /* a leaf kind, or "custom" */
@@ -126,7 +132,7 @@ typedef struct titan_tree_v1 {
   titan_module (*chain_block)(const titan_tree* tree, uint32_t index);
 
   /* Attaches an interceptor, after build and before the first step. Smaller priorities run further out; equal ones in
-   * order of attachment. */
+   * order of attachment. `destroy` and `self` as in add_custom. */
   titan_error* (*attach)(titan_tree* tree, titan_module module, int32_t priority, titan_around_fn around, void* self,
                          void (*destroy)(void* self));
   /* Inside an interceptor: runs the rest of the call. */
