@@ -1,4 +1,4 @@
-#include <regex>
+#include <sstream>
 
 #include "tests/cli/runner/titan.hpp"
 
@@ -14,11 +14,13 @@ class OptionTest : public CliTest {
 
   /// The value of a key in a section of the printed configuration.
   static std::string value(const Outcome& outcome, const std::string& section, const std::string& key) {
-    const std::size_t begin = outcome.out.find("[" + section + "]\n");
-    if (begin == std::string::npos) return "no section";
-    std::smatch match;
-    const std::string text = outcome.out.substr(begin, outcome.out.find("\n[", begin) - begin);
-    return std::regex_search(text, match, std::regex("\n" + key + " *= *([^#\n]*[^# \n])")) ? match[1].str() : "no key";
+    std::istringstream lines(outcome.out);
+    std::string line;
+    while (std::getline(lines, line) && line != "[" + section + "]") continue;
+    while (std::getline(lines, line) && !line.starts_with("[")) {
+      if (line.starts_with(key + " = ")) return line.substr(key.size() + 3, line.find("  #") - key.size() - 3);
+    }
+    return "not found";
   }
 };
 

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
+#include <limits>
+#include <string>
 
 namespace titan::observability {
 namespace {
@@ -20,6 +21,12 @@ MetricsRow row() {
   row.mfu = 41.237;
   row.peak_memory_bytes = kGiB / 2;
   return row;
+}
+
+std::string without_escapes(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\033', at)) != std::string::npos;)
+    text.erase(at, text.find('m', at) + 1 - at);
+  return text;
 }
 
 TEST(ConsoleLine, StepLineHasTorchtitansForm) {
@@ -41,7 +48,7 @@ TEST(ConsoleLine, ColorsChangeNothingButTheEscapes) {
   const std::string colored = step_line(row(), facts, true);
   EXPECT_TRUE(colored.starts_with("\033[31mstep:"));
   EXPECT_TRUE(colored.ends_with("\033[39m"));
-  EXPECT_EQ(std::regex_replace(colored, std::regex("\033\\[[0-9;]*m"), ""), step_line(row(), facts, false));
+  EXPECT_EQ(without_escapes(colored), step_line(row(), facts, false));
 }
 
 TEST(ConsoleLine, ValidationLineHasTorchtitansForm) {
