@@ -77,6 +77,7 @@ static titan_error* describe(const titan_describe_sink* sink) {
 
 static titan_error* init(const titan_host* host, void** ctx) {
 #ifdef ZOO_INIT_FAILS
+  (void)ctx;
   const titan_string text = TEXT("the moon is not full");
   return host->error_new(host, TITAN_ERROR_CONFIG, text);
 #else
@@ -128,6 +129,7 @@ __attribute__((section(".note.titan"), used, aligned(4))) static const titan_plu
 #ifndef ZOO_NO_SYMBOL
 __attribute__((visibility("default"))) const titan_plugin_info* titan_plugin_query_v1(void) {
 #ifdef ZOO_NULL_INFO
+  (void)kInfo;
   return NULL;
 #else
   return &kInfo;
