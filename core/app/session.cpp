@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/app/required_interface.hpp"
 #include "core/base/abi_error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/plugin_call.hpp"
@@ -52,7 +53,7 @@ config::CommandLine Session::read(const config::Verb& verb, const config::Words&
 
 Settings Session::translate(const std::string& module, const std::string& hub_config) const {
   const auto instance = plugins_.load(plugins_.find_model(module), {});
-  const auto model = instance->interface<titan_model_v1>(TITAN_MODEL_V1);
+  const auto model = required_interface<titan_model_v1>(*instance, TITAN_MODEL_V1);
   Settings settings;
   plugin_call(instance->host(), model.plugin.c_str(), "hf_config",
               [&] { return model.table->hf_config(model.ctx, plugin::borrow(hub_config), &settings, emit_setting); });

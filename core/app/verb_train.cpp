@@ -1,18 +1,15 @@
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/app/engine_library.hpp"
 #include "core/app/run_folder.hpp"
+#include "core/app/run_plugins.hpp"
 #include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log_spdlog.hpp"
 #include "core/base/text.hpp"
-#include "core/plugin/host_table.hpp"
-#include "titan/abi/model.h"
-#include "titan/abi/observer.h"
 
 namespace titan::app {
 namespace {
@@ -41,41 +38,6 @@ void refuse_more_ranks() {
   throw ConfigError("[train] this release trains with one rank, the launcher asks for more: WORLD_SIZE=",
                     printable(world));
 }
-
-/// The run's plugin instances; the end of their life shuts them down.
-class RunPlugins {
- public:
-  RunPlugins(const Session& session, const plugin::HostServices& services)
-      : session_(session), services_(services), core_host_(services) {}
-
-  /// Starts the model plugin and every observer.
-  EngineRun start() {
-    EngineRun run;
-    run.config = services_.config;
-    run.host = core_host_.get();
-    run.stop = &stop_flag();
-    const plugin::Plugin& model = session_.plugins().find_model(services_.config->module());
-    run.model = load(model).interface<titan_model_v1>(TITAN_MODEL_V1);
-    for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
-      const bool is_model = observer->facts.name == model.facts.name;
-      plugin::Instance& instance = is_model ? *instances_.front() : load(*observer);
-      run.observers.push_back(instance.interface<titan_observer_v1>(TITAN_OBSERVER_V1));
-    }
-    return run;
-  }
-
- private:
-  plugin::Instance& load(const plugin::Plugin& plugin) {
-    stop_flag().check();
-    instances_.push_back(session_.plugins().load(plugin, services_));
-    return *instances_.back();
-  }
-
-  const Session& session_;
-  plugin::HostServices services_;
-  plugin::HostTable core_host_;
-  std::vector<std::unique_ptr<plugin::Instance>> instances_;
-};
 
 void run(const Session& session, const config::Invocation& invocation) {
   start_spdlog();
