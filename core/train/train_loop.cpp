@@ -1,5 +1,6 @@
 #include "core/train/train_loop.hpp"
 
+#include <cmath>
 #include <exception>
 
 #include "core/base/clock.hpp"
@@ -61,6 +62,11 @@ void validate(LoopParts& parts, std::int64_t step, Progress& progress) {
   progress.step_begin = monotonic_seconds();
 }
 
+void announce_first_step() {
+  const double seconds = std::round(seconds_since_process_start() * 1000) / 1000;
+  log_info("train", "first step done ", seconds, " s after the start of the process");
+}
+
 void run_steps(LoopParts& parts) {
   Progress progress;
   const std::int64_t last = parts.begin.last_step;
@@ -72,6 +78,7 @@ void run_steps(LoopParts& parts) {
       return;
     }
     parts.observers.step_end(step_event(*result, result->step == last, progress));
+    if (result->step == parts.begin.first_step) announce_first_step();
     if (parts.validator != nullptr && parts.validator->is_due(result->step)) validate(parts, result->step, progress);
   }
 }

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "core/base/error.hpp"
-#include "core/train/interruption.hpp"
 #include "tests/unit/train/recorder.hpp"
 #include "tests/unit/train/tiny_run.hpp"
 
@@ -197,26 +196,6 @@ TEST(Trainer, AStopRequestInterruptsBeforeTheUpdate) {
   stop.request(SIGINT);
   EXPECT_THROW(run.trainer.step(), Interrupted);
   EXPECT_EQ(tiny::largest_difference(before, tiny::weights(*run.tree)), 0.0);
-}
-
-TEST(Trainer, AStopRequestInBackwardInterruptsBetweenBlocks) {
-  StopFlag stop;
-  TinyRun run({tiny_batch(2, 5, 1)}, {}, TinyRun::kFloat64, &stop);
-  stop_between_blocks(*run.tree, stop);
-  bool reached = false;
-  run.tree->attach(run.tree->chain()[1], 0, [&](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
-    in[0].register_hook([&](const at::Tensor&) { reached = true; });
-    nn::Tensors out = next(frame, in);
-    out[0].register_hook([&](const at::Tensor&) { stop.request(SIGTERM); });
-    return out;
-  });
-  try {
-    run.trainer.step();
-    FAIL();
-  } catch (const Interrupted& interruption) {
-    EXPECT_EQ(interruption.signal(), SIGTERM);
-  }
-  EXPECT_FALSE(reached);
 }
 
 TEST(Trainer, RefusesAParameterThatForwardDoesNotUse) {

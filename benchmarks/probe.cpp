@@ -1,0 +1,27 @@
+#include "benchmarks/probe.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
+
+#include "core/base/clock.hpp"
+
+namespace titan::benchmark {
+
+Probe measure_probe() {
+  constexpr std::int64_t kSize = 768;
+  constexpr std::int64_t kCopied = 8 << 20;
+  const at::Tensor a = at::ones({kSize, kSize});
+  const at::Tensor from = at::ones({kCopied});
+  at::Tensor to = at::ones({kCopied});
+  Probe probe;
+  const double begin = monotonic_seconds();
+  at::mm(a, a);
+  const double middle = monotonic_seconds();
+  to.copy_(from);
+  probe.product = middle - begin;
+  probe.copy = monotonic_seconds() - middle;
+  return probe;
+}
+
+}  // namespace titan::benchmark

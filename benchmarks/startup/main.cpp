@@ -1,0 +1,108 @@
+// How long the program takes to start: help, config, and the first optimizer step at 1 x 128 tokens, each as a fresh
+// process of the real binary.
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/ratio.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/text.hpp"
+
+namespace titan::benchmark {
+namespace {
+
+/// A folder for the runs' output, removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "titan_startup_XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot create " + pattern);
+    path_ = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Runs a shell command and returns what it printed. Throws when it fails.
+std::string output_of(const std::string& command) {
+  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot start a shell");
+  std::string output;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), got);
+  if (const int status = ::pclose(pipe); status != 0) {
+    throw std::runtime_error(concat("status ", WEXITSTATUS(status), " of: ", command, "\n", output));
+  }
+  return output;
+}
+
+double wall_seconds(const std::string& command) {
+  const double begin = monotonic_seconds();
+  output_of(command);
+  return monotonic_seconds() - begin;
+}
+
+double first_step_seconds(const std::string& command) {
+  constexpr std::string_view kBefore = "first step done ";
+  const std::string output = output_of(command);
+  const auto found = output.find(kBefore);
+  if (found == std::string::npos) throw std::runtime_error("no line of the first step in:\n" + output);
+  return std::stod(output.substr(found + kBefore.size()));
+}
+
+template <class Measure>
+void report(const char* name, int runs, const Measure& measure) {
+  std::vector<double> seconds;
+  measure();  // fills the file cache
+  for (int i = 0; i < runs; ++i) seconds.push_back(measure());
+  std::printf("%-40s median %.3f s, best %.3f s, worst %.3f s, %d runs\n", name, median(seconds),
+              *std::min_element(seconds.begin(), seconds.end()), *std::max_element(seconds.begin(), seconds.end()),
+              runs);
+  std::fflush(stdout);
+}
+
+void run(int runs) {
+  const ScratchFolder scratch;
+  const std::string titan = "'" TITAN_BINARY "'";
+  const std::string model = " --module llama3 --config llama3_debugmodel";
+  const std::string small =
+      " --training.num_tokens_per_microbatch_per_dp_rank 128 --training.max_context_length 128 --training.steps 1"
+      " --hf_assets_path '" TITAN_ASSETS_FOLDER "/tokenizer' --dataloader.dataset_path '" TITAN_ASSETS_FOLDER
+      "/corpus' --dump_folder '" +
+      scratch.path() + "'";
+  report("titan --help", runs, [&] { return wall_seconds(titan + " --help"); });
+  report("titan config", runs, [&] { return wall_seconds(titan + " config" + model); });
+  report("first step, 1 x 128 tokens, bf16", runs, [&] { return first_step_seconds(titan + model + small); });
+  const std::string fp32 = " --training.mixed_precision_param float32";
+  report("first step, 1 x 128 tokens, fp32", runs, [&] { return first_step_seconds(titan + model + small + fp32); });
+}
+
+}  // namespace
+}  // namespace titan::benchmark
+
+int main(int argc, char** argv) {
+  try {
+    titan::benchmark::run(argc > 1 ? std::stoi(argv[1]) : 15);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "startup: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
