@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
@@ -13,7 +14,10 @@
 namespace titan::app {
 namespace {
 
+constexpr unsigned kStartGraceSeconds = 1;
+
 constinit StopFlag stop_requested;
+constinit std::atomic<bool> is_training{false};
 
 /// Async-signal-safe text: cut where it does not fit.
 class SignalText {
@@ -57,7 +61,12 @@ const char* name_of(int signal) {
 void on_stop_signal(int signal) {
   if (stop_requested.requested() != 0) ::_exit(128 + signal);
   stop_requested.request(signal);
+  if (!is_training.load()) ::alarm(kStartGraceSeconds);
   SignalText().add("[titan] ").add(name_of(signal)).add(": stopping; a second one ends at once\n").write_to_stderr();
+}
+
+void on_alarm(int) {
+  if (const int signal = stop_requested.requested(); signal != 0) ::_exit(128 + signal);
 }
 
 void on_fatal_signal(int signal) {
@@ -103,9 +112,15 @@ void install_stop_signals() {
   install(SIGINT, on_stop_signal, SA_RESTART);
   install(SIGTERM, on_stop_signal, SA_RESTART);
   if (!is_ignored(SIGHUP)) install(SIGHUP, on_stop_signal, SA_RESTART);
+  install(SIGALRM, on_alarm, SA_RESTART);
   // A reader that left and a file at its size limit are errors of the write, not the end of the run.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void begin_training() {
+  is_training = true;
+  ::alarm(0);
 }
 
 void install_fatal_signals() {

@@ -4,12 +4,16 @@
 
 namespace titan::app {
 
-/// Makes SIGINT, SIGTERM and SIGHUP set the process's stop flag; a second one ends the process at once with 128 + n.
+/// Makes SIGINT, SIGTERM and SIGHUP set the process's stop flag. A second one ends the process at once with 128 + n; so
+/// does, before begin_training(), a second without a safe point.
 /// SIGHUP stays ignored where it is (nohup); SIGPIPE and SIGXFSZ become so. Call once, from main.
 void install_stop_signals();
 
 /// The flag those signals set.
 const StopFlag& stop_flag();
+
+/// Says that there is work to lose from here on: a stop waits for the next safe point, however far it is.
+void begin_training();
 
 /// Makes fatal signals say in which plugin and callback they happened, before they end the process as always.
 void install_fatal_signals();

@@ -8,8 +8,6 @@
 namespace titan::cli {
 namespace {
 
-using namespace std::chrono_literals;
-
 class SignalTest : public TrainTest {
  protected:
   /// A run in which the plugin does `deed` at `moment`.
@@ -77,6 +75,18 @@ TEST_F(SignalTest, ASecondOneEndsAtOnce) {
 TEST_F(SignalTest, OneDoesNotEndAtOnce) {
   EXPECT_THAT(run_with("interrupt", "run_begin").run(), ExitsWith(130));
   EXPECT_TRUE(std::filesystem::exists(folder_ / "mark")) << "the plugin could not finish its callback";
+}
+
+// The plugin's init never comes back: before training there is nothing to wait for.
+TEST_F(SignalTest, AStartThatHangsIsNotWaitedFor) {
+  EXPECT_THAT(run_with("interrupt_and_hang", "init").limit(60).run(), ExitsWith(130));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "mark"));
+  expect_whole_files();
+}
+
+TEST_F(SignalTest, ASlowStepIsWaitedFor) {
+  EXPECT_THAT(run_with("interrupt_and_sleep", "step").run(), ExitsWith(130));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "mark")) << "the step was cut off";
 }
 
 // Delays from the first milliseconds of the process to the middle of training, whatever the phase then is.

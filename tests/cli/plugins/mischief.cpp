@@ -1,11 +1,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 
 #include "titan/sdk/observer.hpp"
 #include "titan/sdk/plugin.hpp"
@@ -21,7 +23,9 @@ std::string_view setting(const char* name) {
 
 void act(std::string_view deed) {
   volatile int* nowhere = nullptr;
-  if (deed == "interrupt" || deed == "interrupt_twice") ::raise(SIGINT);
+  if (deed.starts_with("interrupt")) ::raise(SIGINT);
+  if (deed == "interrupt_and_sleep") std::this_thread::sleep_for(std::chrono::seconds(2));
+  while (deed == "interrupt_and_hang") std::this_thread::sleep_for(std::chrono::seconds(1));
   if (deed == "interrupt_twice") ::raise(SIGINT);
   if (deed == "terminate") ::raise(SIGTERM);
   if (deed == "hang_up") ::raise(SIGHUP);
