@@ -1,31 +1,31 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "core/nn/tree.hpp"
 
 namespace titan::train {
 
-/// Watches every module of a tree: an output that is not finite, and in backward a gradient of an output that is not
-/// finite, throw a NonFiniteError that names the module. The first module to finish with such a value is the one named.
-/// Attach before the first step.
-void watch_for_anomalies(nn::Tree& tree);
-
-/// Throws the c10::Error being handled: as NonFiniteError where it is the anomaly mode's report of a NaN, else as it
-/// is.
-[[noreturn]] void rethrow_anomaly_report();
-
-/// Turns libtorch's own anomaly mode on for a scope: NaN in a backward function is an error that names it. The setting
-/// is the process's.
-class AnomalyScope {
+/// Finds where a value that is not finite comes from, while it lives: watches every module's output and, in backward,
+/// the output's gradient, and turns libtorch's anomaly mode on (for the whole process). The first module to give such a
+/// value is named in a NonFiniteError. Slow.
+class AnomalyWatch {
  public:
-  explicit AnomalyScope(bool enable);
-  ~AnomalyScope();
-  AnomalyScope(const AnomalyScope&) = delete;
-  AnomalyScope& operator=(const AnomalyScope&) = delete;
+  /// Attaches to the modules of a tree that is built and not called yet. What it attaches stays.
+  explicit AnomalyWatch(nn::Tree& tree);
+  ~AnomalyWatch();
+  AnomalyWatch(const AnomalyWatch&) = delete;
+  AnomalyWatch& operator=(const AnomalyWatch&) = delete;
+
+  /// Throws the c10::Error being handled: as NonFiniteError, with the module, where it is the anomaly mode's report of
+  /// a NaN, else as it is.
+  [[noreturn]] void rethrow_report() const;
 
  private:
-  bool enabled_;
-  bool was_enabled_;
-  bool checked_nan_;
+  std::shared_ptr<std::string> in_backward_;  // the module whose backward began last
+  bool mode_was_enabled_;
+  bool mode_checked_nan_;
 };
 
 }  // namespace titan::train

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/base/log.hpp"
@@ -46,7 +47,6 @@ void build_tree(const EngineRun& run, const RunOptions& options, nn::Tree& tree)
               [&] { return run.model.table->build(run.model.ctx, reinterpret_cast<titan_tree*>(&tree)); });
   tree.validate();
   check_memory(num_elements(tree), options.precision, memory_capacity());
-  if (options.debug.detect_anomaly) watch_for_anomalies(tree);
   if (run.stop != nullptr) stop_between_blocks(tree, *run.stop);
 }
 
@@ -127,10 +127,12 @@ void train_with(const EngineRun& run, const RunOptions& options) {
   LoaderSource source(open_training_data(options, tokenizer, run.stop));
   nn::Tree tree;
   build_tree(run, options, tree);
+  std::optional<AnomalyWatch> anomalies;
+  if (options.debug.detect_anomaly) anomalies.emplace(tree);
   const auto validator = make_validator(options, tree, tokenizer, run.stop);
   materialise(options, tree);
   Trainer trainer(tree, source, make_optimizer(options, tree), std::move(schedule),
-                  {options.sizes.num_micro_batches, options.max_norm}, run.stop);
+                  {options.sizes.num_micro_batches, options.max_norm, anomalies ? &*anomalies : nullptr}, run.stop);
   Observers observers(run.host, run.observers);
   const std::string device_name = processor_name();
   LoopParts parts{trainer, validator.get(), observers, run_event(options, tree, facts, device_name)};
@@ -150,7 +152,6 @@ void train(const EngineRun& run) {
       log_warning("train", "debug.deterministic_warn_only has no effect without debug.deterministic");
     }
     const DeterministicScope deterministic(options.debug.deterministic, options.debug.deterministic_warn_only);
-    const AnomalyScope anomaly(options.debug.detect_anomaly);
     train_with(run, options);
   } catch (...) {
     rethrow_for_host();

@@ -9,7 +9,6 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/optim/grad_norm.hpp"
-#include "core/train/anomaly.hpp"
 #include "core/train/gradients.hpp"
 #include "core/train/micro_batch.hpp"
 
@@ -44,7 +43,8 @@ std::int64_t count_tokens(const std::vector<data::Batch>& batches) {
 void require_finite(double loss, std::int64_t step) {
   if (std::isfinite(loss)) return;
   throw NonFiniteError("[train] the loss is not finite, stopped before the update, weights are unchanged: step ", step,
-                       ", sum of the losses of a micro-batch ", loss, ": find the cause with --debug.detect_anomaly");
+                       ", sum of the losses of a micro-batch ", std::abs(loss),
+                       ": find the cause with --debug.detect_anomaly");
 }
 
 }  // namespace
@@ -115,7 +115,8 @@ void Trainer::backward(const at::Tensor& loss, std::int64_t num_valid) {
   try {
     loss.backward(at::full_like(loss, 1.0 / static_cast<double>(num_valid)));
   } catch (const c10::Error&) {
-    rethrow_anomaly_report();
+    if (options_.anomalies != nullptr) options_.anomalies->rethrow_report();
+    throw;
   }
   tree_.collect_gradients();
 }

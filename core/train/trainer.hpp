@@ -8,6 +8,7 @@
 #include "core/nn/tree.hpp"
 #include "core/optim/adamw.hpp"
 #include "core/optim/lr_schedule.hpp"
+#include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
 
 namespace titan::train {
@@ -37,9 +38,10 @@ class Trainer {
   struct Options {
     std::int64_t num_micro_batches = 1;  // of a step; their gradients are summed
     double max_norm = 1.0;
+    const AnomalyWatch* anomalies = nullptr;  // of the tree; null: none
   };
 
-  /// Tree, source and flag (may be null) must outlive the trainer; the optimizer is over the tree's parameters.
+  /// Tree, source, watch and flag (may be null) must outlive the trainer; the optimizer is over the tree's parameters.
   Trainer(nn::Tree& tree, BatchSource& source, optim::AdamOptimizer optimizer, optim::LrSchedule schedule,
           const Options& options, const StopFlag* stop = nullptr);
 

@@ -16,67 +16,63 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using tiny::ListSource;
 using torch::autograd::AnomalyMode;
 
-std::string failure(nn::Tree& tree) {
-  ListSource source({tiny::tiny_batch(4, 20, 3)});
-  Trainer trainer(tree, source, tiny::tiny_optimizer(tree), tiny::constant_schedule(), {});
-  const AnomalyScope scope(true);
-  const TorchWarningsToLog warnings;
-  const tiny::LogLines log;
-  try {
-    trainer.step();
-  } catch (const NonFiniteError& error) {
-    return error.what();
+/// A tree of the tiny model whose steps are watched.
+class AnomalyTest : public ::testing::Test {
+ protected:
+  AnomalyTest() : tree_(tiny::tiny_tree()), watch_(*tree_) {}
+
+  void attach(std::size_t block, nn::Around around) { tree_->attach(tree_->chain()[block], 0, std::move(around)); }
+
+  std::string failure_of_step() {
+    tiny::ListSource source({tiny::tiny_batch(4, 20, 3)});
+    Trainer trainer(*tree_, source, tiny::tiny_optimizer(*tree_), tiny::constant_schedule(), {.anomalies = &watch_});
+    const TorchWarningsToLog warnings;
+    const tiny::LogLines log;
+    try {
+      trainer.step();
+    } catch (const NonFiniteError& error) {
+      return error.what();
+    }
+    return "none";
   }
-  return "none";
+
+  std::unique_ptr<nn::Tree> tree_;
+  AnomalyWatch watch_;
+};
+
+TEST_F(AnomalyTest, NamesTheModuleWhoseOutputIsNotFinite) {
+  tree_->find_parameter("output.weight")->storage.detach().view({-1})[0].fill_(std::nan(""));
+  EXPECT_THAT(failure_of_step(), AllOf(HasSubstr("the output of a module"), HasSubstr(": output")));
 }
 
-TEST(Anomaly, NamesTheModuleWhoseOutputIsNotFinite) {
-  const auto tree = tiny::tiny_tree();
-  watch_for_anomalies(*tree);
-  tree->find_parameter("output.weight")->storage.detach().view({-1})[0].fill_(std::nan(""));
-  EXPECT_THAT(failure(*tree), AllOf(HasSubstr("the output of a module"), HasSubstr(": output")));
-}
-
-TEST(Anomaly, NamesTheModuleThatGetsAGradientThatIsNotFinite) {
-  const auto tree = tiny::tiny_tree();
-  watch_for_anomalies(*tree);
-  // Hooks run in order of registration, and the watcher's is innermost: spoil the gradient one module later.
-  tree->attach(tree->chain()[1], 0, [](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+TEST_F(AnomalyTest, NamesTheModuleThatGetsAGradientThatIsNotFinite) {
+  attach(1, [](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
     const at::Tensor spoilt = in[0].mul(1.0);
     spoilt.register_hook([](const at::Tensor& gradient) { return gradient.mul(INFINITY); });
     return next(frame, {spoilt});
   });
-  EXPECT_THAT(failure(*tree), AllOf(HasSubstr("the gradient of a module's output"), HasSubstr(": tok_embeddings")));
+  EXPECT_THAT(failure_of_step(), AllOf(HasSubstr("the gradient of a module's output"), HasSubstr(": tok_embeddings")));
 }
 
-TEST(Anomaly, NamesTheBackwardFunctionThatMadeANaN) {
-  const auto tree = tiny::tiny_tree();
-  tree->attach(tree->chain()[0], 0, [](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
-    nn::Tensors out = next(frame, in);
+TEST_F(AnomalyTest, NamesTheModuleAndTheFunctionThatMadeANaNInBackward) {
+  attach(1, [](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
     // The square root's gradient at 0 is infinite, times 0 it is NaN.
-    out[0] = out[0].add(out[0].mul(0.0).sqrt());
-    return out;
+    return next(frame, {in[0].add(in[0].mul(0.0).sqrt())});
   });
-  EXPECT_THAT(failure(*tree), AllOf(HasSubstr("backward function"), HasSubstr("'MulBackward")));
+  EXPECT_THAT(failure_of_step(), AllOf(HasSubstr("in the backward of a module: output"), HasSubstr("'MulBackward")));
 }
 
-TEST(Anomaly, LeavesAFiniteStepAlone) {
-  const auto tree = tiny::tiny_tree();
-  watch_for_anomalies(*tree);
-  EXPECT_EQ(failure(*tree), "none");
-}
+TEST_F(AnomalyTest, LeavesAFiniteStepAlone) { EXPECT_EQ(failure_of_step(), "none"); }
 
-TEST(Anomaly, TheModeHoldsForItsScope) {
+TEST(AnomalyWatch, HoldsTheModeWhileItLives) {
   ASSERT_FALSE(AnomalyMode::is_enabled());
+  const auto tree = tiny::tiny_tree();
   {
-    const AnomalyScope scope(true);
+    const AnomalyWatch watch(*tree);
     EXPECT_TRUE(AnomalyMode::is_enabled());
   }
-  EXPECT_FALSE(AnomalyMode::is_enabled());
-  const AnomalyScope off(false);
   EXPECT_FALSE(AnomalyMode::is_enabled());
 }
 
