@@ -5,6 +5,7 @@
 #include "core/tensor/guard.hpp"
 
 namespace titan::nn {
+
 Tensors run_module(Module& module, Frame& frame, const Tensors& in) {
   if (module.leaf) {
     try {

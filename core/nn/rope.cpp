@@ -5,6 +5,8 @@
 #include <ATen/ops/view_as_real.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+
 #include "core/nn/fused.hpp"
 #include "core/nn/kernels/rope_kernel.hpp"
 #include "core/nn/leaf.hpp"
@@ -74,7 +76,12 @@ class Rope : public Leaf {
       : Leaf(setup),
         spec_(read_spec(setup.attributes)),
         max_positions_(setup.attributes.positive_integer("max_positions")),
-        tables_(setup.rope_tables) {}
+        tables_(setup.rope_tables) {
+    if (spec_.scaling && spec_.scaling->high_freq_factor <= spec_.scaling->low_freq_factor) {
+      fail("high_freq_factor must be above low_freq_factor: ", spec_.scaling->high_freq_factor, ", ",
+           spec_.scaling->low_freq_factor);
+    }
+  }
 
   Tensors forward(Frame&, const Tensors& in) override {
     check(in);
@@ -106,13 +113,16 @@ class Rope : public Leaf {
 
   /// One more than the largest position, checked against the bounds.
   std::int64_t num_positions(const at::Tensor& positions) const {
-    if (positions.numel() == 0) return 0;
-    const auto [least, most] = positions.aminmax();
-    const auto first = least.item<std::int64_t>(), last = most.item<std::int64_t>();
-    if (first < 0 || last >= max_positions_) {
-      fail("position out of range: ", first < 0 ? first : last, ", max_positions is ", max_positions_);
+    const at::Tensor readable = positions.cpu().contiguous();
+    const auto* position = readable.const_data_ptr<std::int64_t>();
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < readable.numel(); ++i) {
+      if (position[i] < 0 || position[i] >= max_positions_) {
+        fail("position out of range: ", position[i], ", max_positions is ", max_positions_);
+      }
+      count = std::max(count, position[i] + 1);
     }
-    return last + 1;
+    return count;
   }
 
   RopeSpec spec_;

@@ -78,6 +78,10 @@ TEST(Rope, WrongInputsAndAttributesAreNamed) {
   scaled["scaling_factor"] = 8.0;
   EXPECT_THAT([&] { LeafTree half("titan.rope", scaled); },
               ThrowsMessage<PluginError>(HasSubstr("missing: low_freq_factor")));
+  scaled["low_freq_factor"] = scaled["high_freq_factor"] = 4.0;
+  scaled["original_max_positions"] = std::int64_t{32};
+  EXPECT_THAT([&] { LeafTree flat("titan.rope", scaled); },
+              ThrowsMessage<PluginError>(HasSubstr("high_freq_factor must be above low_freq_factor: 4, 4")));
 }
 
 TEST(RopeTables, AreSharedAndGrow) {
