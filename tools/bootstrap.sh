@@ -18,9 +18,17 @@ tools=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 deps="${TITAN_DEPS_DIR:-$tools/../.deps}"
 tmp=""
 child=""
+watcher=""
 
 say() { printf '[bootstrap] %s\n' "$*" >&2; }
 die() { local code=$1; shift; say "$@"; exit "$code"; }
+
+stop_watching() {
+  [[ -n $watcher ]] || return 0
+  kill "$watcher" 2>/dev/null || true
+  wait "$watcher" 2>/dev/null || true
+  watcher=""
+}
 
 clean_up() {
   # A background part that is killed before it has shed these traps must not clean up for all.
@@ -30,6 +38,7 @@ clean_up() {
     wait "$child" 2>/dev/null || true
     if [[ -t 2 ]]; then printf '\033[?25h\n' >&2; fi # pip's bar hides the cursor
   fi
+  stop_watching
   if [[ -n $tmp ]]; then rm -rf -- "$tmp"; fi
 }
 trap clean_up EXIT
@@ -144,7 +153,7 @@ enter() {
 # Without a terminal pip shows no bar: one line for every tenth instead.
 watch_download() {
   local total=$2 shown=0 have
-  while sleep 1; do
+  while kill -0 "$$" 2>/dev/null && sleep 1; do
     have=$(du -sb "$1" 2>/dev/null | cut -f1) || continue
     ((have * 10 / total > shown && shown < 9)) || continue
     shown=$((have * 10 / total))
@@ -163,7 +172,7 @@ explain_pip() {
 
 # fetch NAME: the verified wheel, in $wheel.
 fetch() {
-  local name=$1 version size sum folder log watcher="" bar=off tag tags=()
+  local name=$1 version size sum folder log bar=off tag tags=()
   version=$(pin "$name" 2) size=$(pin "$name" 3) sum=$(pin "$name" 4)
   folder="$tmp/$name" log="$tmp/$name.log"
   for tag in manylinux_2_28 manylinux_2_27 manylinux_2_25 manylinux_2_17 manylinux2014; do
@@ -183,7 +192,7 @@ fetch() {
   TMPDIR="$folder" run python3 -m pip download --no-deps --only-binary=:all: --python-version 3.11 "${tags[@]}" \
     --no-cache-dir --disable-pip-version-check --no-input --retries 2 --progress-bar "$bar" -d "$folder/wheel" \
     "$name==$version" </dev/null >>"$out" 2>>"$log" || rc=$?
-  if [[ -n $watcher ]]; then kill "$watcher" 2>/dev/null || true; wait "$watcher" 2>/dev/null || true; fi
+  stop_watching
   [[ $rc == 0 ]] || explain_pip "$name" "$log"
   wheel=$(find "$folder/wheel" -name '*.whl' -print -quit)
   [[ -n $wheel ]] || die 70 "pip brought no wheel for $name"

@@ -202,6 +202,8 @@ start_slow() {
   wait_for test -e "$T/started"
 }
 
+nothing_runs() { ! pgrep -f "$T/tools/bootstrap.sh" >/dev/null; }
+
 case_terminated() {
   start_slow slow
   kill -TERM "$background"
@@ -209,6 +211,7 @@ case_terminated() {
   wait "$background" || rc=$?
   expect_rc 143
   expect_nothing_left
+  wait_for nothing_runs
   echo works >"$T/pip"
   bootstrap
   expect_rc 0
@@ -224,6 +227,7 @@ case_killed() {
   wait "$background" 2>/dev/null
   [[ -n $(compgen -G "$deps/.bootstrap.*") ]] || fail "expected the scratch folder of a killed bootstrap"
   kill "$pip"
+  wait_for nothing_runs
   echo works >"$T/pip"
   bootstrap
   expect_rc 0

@@ -7,6 +7,7 @@ repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 unset TITAN_DEPS_DIR TITAN_TORCH_DIR TITAN_CUDA_DIR TITAN_PRESET TITAN_JOBS TITAN_WERROR NGPU MODULE CONFIG LOG_RANK COMM_MODE
 T=$(mktemp -d "${TMPDIR:-/tmp}/titan-scripts.XXXXXX") || exit 1
 trap 'rm -rf -- "$T"' EXIT
+touch "$T/out"
 
 fail() {
   printf 'FAILED: %s\n' "$*"
