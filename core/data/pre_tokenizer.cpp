@@ -128,8 +128,9 @@ void split_by_pattern(const SplitStep& step, std::string_view text, RegexScratch
 PreTokenizer PreTokenizer::parse(const JsonField& section) {
   PreTokenizer result;
   result.add(section);
-  if (!result.complete_)
+  if (!result.complete_) {
     section.fail("only byte-level tokenizers are supported: the last pre-tokenizer must be ByteLevel");
+  }
   return result;
 }
 

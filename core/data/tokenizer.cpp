@@ -53,6 +53,14 @@ bool adds(const PostProcessor& around, std::optional<std::int64_t> id) {
   return id && (in(around.prefix) || in(around.suffix));
 }
 
+std::string read_tokenizer_text(const fs::path& path) {
+  if (!fs::exists(path)) {
+    throw InputError("[tokenizer] no such file: ", printable(path.string()),
+                     " (set hf_assets_path to a folder that has a tokenizer.json)");
+  }
+  return read_file(path, kMaxFileBytes);
+}
+
 std::optional<std::string> read_config_text(const fs::path& path) {
   if (fs::exists(path)) return read_file(path, kMaxFileBytes);
   log_warning("tokenizer", "no ", printable(path.string()), ": the tokenizer has neither BOS nor EOS");
@@ -96,7 +104,7 @@ TokenizerParts assemble(const JsonField& root, const TokenizerFile& file, const 
 std::shared_ptr<const Tokenizer> Tokenizer::load(const std::filesystem::path& folder) {
   const fs::path path = folder / "tokenizer.json";
   const fs::path config_path = folder / "tokenizer_config.json";
-  const std::string text = read_file(path, kMaxFileBytes);
+  const std::string text = read_tokenizer_text(path);
   const std::optional<std::string> config_text = read_config_text(config_path);
   const TokenizerFile file = read_tokenizer_file(text, path.string());
   const JsonField root(file.sections, "tokenizer", path.string());

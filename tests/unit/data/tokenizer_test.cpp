@@ -117,8 +117,9 @@ class TokenizerFiles : public ::testing::Test {
 };
 
 TEST_F(TokenizerFiles, NamesAMissingFile) {
-  EXPECT_NE(testing::error_text<InputError>([&] { Tokenizer::load(folder_.path()); }).find("tokenizer.json"),
-            std::string::npos);
+  const std::string text = testing::error_text<InputError>([&] { Tokenizer::load(folder_.path() / "none"); });
+  EXPECT_NE(text.find("none/tokenizer.json"), std::string::npos) << text;
+  EXPECT_NE(text.find("set hf_assets_path"), std::string::npos) << text;
 }
 
 TEST_F(TokenizerFiles, WorksWithoutConfiguration) {
