@@ -101,6 +101,28 @@ void add_validation_options(Registry& registry) {
       path("validator.dataset_path", std::nullopt, "Text to validate on. None: the same as dataloader.dataset_path."));
 }
 
+void add_parallelism_options(Registry& registry) {
+  registry.add(
+      integer("parallelism.data_parallel_replicate_degree", 1,
+              "Ranks along the axis that holds copies of the weights: above 1 with data_parallel_shard_degree 1 "
+              "it is DDP, with a larger one HSDP.")
+          .at_least(1));
+  registry.add(integer("parallelism.data_parallel_shard_degree", -1,
+                       "Ranks along the axis over which weights, gradients and optimizer state are sharded (FSDP). -1: "
+                       "all ranks that the other degrees leave.")
+                   .at_least(-1));
+}
+
+void add_comm_options(Registry& registry) {
+  registry.add(floating("comm.init_timeout_seconds", 300,
+                        "Seconds that ranks wait for each other at the start and in the first step.")
+                   .above(0));
+  registry.add(
+      floating("comm.train_timeout_seconds", 100, "Seconds that ranks wait for each other after the first step.")
+          .above(0)
+          .at_most(1e7));
+}
+
 void add_debug_options(Registry& registry) {
   registry.add(integer("debug.seed", std::nullopt, "Seed of initial weights and of dropout. None: drawn at random.")
                    .at_least(0));
@@ -126,6 +148,8 @@ void add_core_options(Registry& registry) {
   add_schedule_options(registry);
   add_data_options(registry);
   add_validation_options(registry);
+  add_parallelism_options(registry);
+  add_comm_options(registry);
   add_debug_options(registry);
 }
 

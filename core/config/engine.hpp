@@ -6,9 +6,15 @@
 
 #include "core/base/breadcrumb.hpp"
 #include "core/base/log.hpp"
+#include "core/base/rank_environment.hpp"
 #include "core/base/stop.hpp"
 #include "core/config/config.hpp"
+#include "core/config/mesh.hpp"
 #include "titan/abi/all.h"
+
+namespace titan::comm {
+class Communicator;
+}  // namespace titan::comm
 
 namespace titan {
 
@@ -27,10 +33,15 @@ struct EngineRun {
   const StopFlag* stop = nullptr;
   PluginInterface<titan_model_v1> model;
   std::vector<PluginInterface<titan_observer_v1>> observers;
+  std::vector<PluginInterface<titan_strategy_v1>> strategies;
+  RankEnvironment ranks;                       // which rank this is
+  config::Mesh mesh;                           // the layout of all ranks
+  comm::Communicator* communicator = nullptr;  // null: the engine joins the ranks itself; tests run ranks as threads
+  std::vector<std::string> plugin_digests;     // "name version digest" of each plugin: must be equal on all ranks
 };
 
 /// The build id of what is compiled with this header. The number grows with every change of what host and engine share.
-inline constexpr const char* kBuildId = "engine 1, compiler " __VERSION__;
+inline constexpr const char* kBuildId = "engine 2, compiler " __VERSION__;
 
 /// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
 struct Engine {

@@ -9,11 +9,6 @@
 
 namespace titan::nn {
 
-/// A rectangular part of a parameter: first index and number of indices in each dim.
-struct Box {
-  std::vector<std::int64_t> offset, size;
-};
-
 /// The box that holds everything.
 Box whole(const std::vector<std::int64_t>& shape);
 

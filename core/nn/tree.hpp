@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/config/mesh.hpp"
 #include "titan/abi/tree.h"
 
 namespace titan::nn {
@@ -27,15 +29,30 @@ struct Init {
   double value = 0, mean = 0, std = 0, low = 0, high = 0;
 };
 
-/// A parameter and its two boxes: `storage` is what the optimizer and checkpoints see, `compute` what forward sees.
+/// A rectangular part of a parameter: first index and number of indices in each dim.
+struct Box {
+  std::vector<std::int64_t> offset, size;
+};
+
+/// What is known of a parameter along one mesh axis.
+struct AxisPlacement {
+  std::optional<std::int64_t> shard_dim;                  // none: every rank of the axis has the same box
+  std::int32_t declared_gradient = TITAN_GRADIENT_EQUAL;  // after backward
+  std::int32_t gradient = TITAN_GRADIENT_EQUAL;           // in this step, so far
+};
+
+/// A parameter and its tensors: `storage` is what the optimizer and checkpoints see, `compute` what forward sees.
 struct Parameter {
-  std::string name;  // fully qualified: "layers.0.attention.wq.weight"
-  std::vector<std::int64_t> shape;
+  std::string name;                 // fully qualified: "layers.0.attention.wq.weight"
+  std::vector<std::int64_t> shape;  // of the whole parameter
   std::int32_t split = TITAN_SPLIT_REPLICATE;
   Init init;
-  at::Tensor storage;   // training.dtype, requires_grad
-  at::Tensor compute;   // compute dtype; the same tensor as `storage` when the dtypes are equal
-  at::Tensor gradient;  // reduce dtype; undefined until the first backward of a step
+  Box part;                                                // of it, what this rank stores
+  std::array<AxisPlacement, config::kNumAxes> placements;  // by config::Axis
+  std::int32_t owned_forms = 0;                            // TITAN_OWN_* bits: a strategy looks after these
+  at::Tensor storage;                                      // of `part`: training.dtype, requires_grad
+  at::Tensor compute;   // compute dtype; the same tensor as `storage` when the dtypes are equal and the host owns it
+  at::Tensor gradient;  // of `part`: reduce dtype; undefined until the first backward of a step
 };
 
 using Attribute = std::variant<std::int64_t, double, std::string>;
@@ -112,15 +129,32 @@ class Tree {
   /// Checks the finished tree: a chain, a loss, every leaf has the parameters its kind needs, in the right shapes.
   void validate() const;
 
+  // Placing: after building, before materialise(). Errors are PluginError naming the parameter.
+  /// Declares the gradients of all parameters partial along the data axes that have more than one rank, and remembers
+  /// the layout: shard() and the ledger count axes of one rank as nothing.
+  void set_mesh(const config::Mesh& mesh);
+  /// Narrows the parameter's part along `dim` and records the shard on the axes.
+  void shard(Parameter& parameter, const std::vector<config::Axis>& axes, std::int64_t dim, std::int64_t offset,
+             std::int64_t length);
+  void declare_gradient(Parameter& parameter, const std::vector<config::Axis>& axes, std::int32_t state);
+  void mark_gradient(Parameter& parameter, const std::vector<config::Axis>& axes, std::int32_t state);
+  void take_over(Parameter& parameter, std::int32_t forms);
+
+  /// Begins a step's ledger: gradients are what was declared.
+  void begin_ledger();
+  /// PluginError, naming parameter and axis, unless every gradient is there, complete, and placed as its parameter.
+  void check_ledger() const;
+
   /// Attaches an interceptor; smaller priorities run further out.
   void attach(ModuleId module, std::int32_t priority, Around around);
 
-  /// Makes the parameters: counter-based values keyed by (seed, name, element index), whatever the layout. On the meta
-  /// device nothing is computed.
+  /// Makes this rank's parts of the parameters: counter-based values keyed by (seed, name, element index), whatever the
+  /// layout. On the meta device nothing is computed.
   void materialise(const Precision& precision, at::Device device, std::uint64_t seed);
-  /// Copies storage into compute form where the dtypes differ. Call after each change of storage.
+  /// Copies storage into compute form where the dtypes differ and the host owns it. Call after each change of storage.
   void refresh_compute();
-  /// Adds the gradients of the last backward, in reduce dtype, to Parameter::gradient and clears autograd's.
+  /// Adds the gradients of the last backward, in reduce dtype, to Parameter::gradient and clears autograd's, where the
+  /// host owns them.
   void collect_gradients();
   /// Forgets Parameter::gradient of every parameter.
   void zero_gradients();
@@ -132,6 +166,10 @@ class Tree {
   at::Tensor forward(const at::Tensor& tokens, const at::Tensor& positions);
   /// Sum of the losses of the valid labels: output [B, L, V], labels [B, L] int64 -> [].
   at::Tensor loss(const at::Tensor& output, const at::Tensor& labels);
+
+  /// The module that runs, or the root: for records of what happens meanwhile.
+  ModuleId running() const;
+  const Precision& precision() const;
 
   std::size_t num_modules() const;
   /// Fully qualified name; empty for the root.

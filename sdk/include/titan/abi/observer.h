@@ -1,8 +1,8 @@
 /* titan.observer/1: implemented by tools that watch a run.
  *
  * Observers are passive: an error disables the observer with one warning and never stops training. Events are delivered
- * on the rank's training thread, in order, outside of any forward or backward; event structs and what they point to are
- * valid during the call only.
+ * on the rank's training thread, in order, and but for collectives outside of any forward or backward; event structs
+ * and what they point to are valid during the call only. With several ranks each rank has its own instance.
  */
 #pragma once
 #include "titan/abi/base.h"
@@ -18,7 +18,8 @@ enum {
   TITAN_EVENT_RUN_BEGIN = 1,  /* before the first step */
   TITAN_EVENT_STEP_END = 2,   /* after the optimizer of each step */
   TITAN_EVENT_VALIDATION = 4, /* after a validation pass */
-  TITAN_EVENT_RUN_END = 8     /* once, whatever ended the run */
+  TITAN_EVENT_RUN_END = 8,    /* once, whatever ended the run */
+  TITAN_EVENT_COLLECTIVE = 16 /* after the wait for a collective, also inside of forward and backward */
 };
 
 typedef struct titan_run_event {
@@ -69,6 +70,31 @@ typedef struct titan_run_end_event {
   titan_string message; /* absent when code is 0 */
 } titan_run_end_event;
 
+/* States of a collective. */
+enum {
+  TITAN_COLLECTIVE_SCHEDULED = 1, /* called, not begun */
+  TITAN_COLLECTIVE_STARTED = 2,
+  TITAN_COLLECTIVE_COMPLETED = 3,
+  TITAN_COLLECTIVE_FAILED = 4 /* error or deadline */
+};
+
+/* One call of titan.collective/1, or of the host's own. */
+typedef struct titan_collective_event {
+  uint32_t struct_size;
+  int32_t state;       /* TITAN_COLLECTIVE_COMPLETED or _FAILED */
+  titan_string op;     /* PyTorch's name: "all_reduce", "_allgather_base", "_reduce_scatter_base", "alltoall_base",
+                          "broadcast", "send", "recv", "barrier" */
+  titan_string group;  /* "fsdp" */
+  titan_string module; /* fully qualified name of the module it was made for; empty: none (a step's own agreements) */
+  uint32_t group_size;
+  int32_t dtype;       /* TITAN_FLOAT32...; 0: no tensor */
+  uint64_t sequence;   /* number of the call in its group, from 1; sends and receives are counted for each pair */
+  int64_t input_bytes; /* of this rank */
+  int64_t output_bytes;
+  double started;   /* seconds of a monotonic clock */
+  double completed; /* the same; when the work was done, which may be long before the wait */
+} titan_collective_event;
+
 /* Every callback may be NULL; callbacks without their bit in `events` are not called. */
 typedef struct titan_observer_v1 {
   uint32_t struct_size;
@@ -77,6 +103,7 @@ typedef struct titan_observer_v1 {
   titan_error* (*step_end)(void* ctx, const titan_step_event* event);
   titan_error* (*validation)(void* ctx, const titan_validation_event* event);
   titan_error* (*run_end)(void* ctx, const titan_run_end_event* event);
+  titan_error* (*collective)(void* ctx, const titan_collective_event* event);
 } titan_observer_v1;
 
 #ifdef __cplusplus

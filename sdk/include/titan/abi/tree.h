@@ -98,6 +98,27 @@ typedef titan_error* (*titan_around_fn)(void* self, titan_frame* frame, titan_ne
 /* What a chain block takes besides the activations x. */
 enum { TITAN_CHAIN_POSITIONS = 1 /* positions[B, L] int64 as second input */ };
 
+/* What a parameter's gradient is along a mesh axis after backward. The entries of all axes are the ledger: a step with
+ * a partial gradient left, or one that is placed unlike its parameter, does not reach the optimizer. */
+enum {
+  TITAN_GRADIENT_EQUAL = 1,   /* every rank of the axis has the whole sum */
+  TITAN_GRADIENT_PARTIAL = 2, /* every rank has its own summand: still to be summed */
+  TITAN_GRADIENT_SHARDED = 3  /* every rank has the whole sum of the part it stores */
+};
+
+/* The tensors of a parameter. */
+enum {
+  TITAN_BOX_STORAGE = 1, /* this rank's part, storage dtype: what optimizer and checkpoints see */
+  TITAN_BOX_COMPUTE = 2, /* what forward sees, compute dtype, requires a gradient */
+  TITAN_BOX_GRADIENT = 3 /* of this rank's part, reduce dtype; summed over a step's micro-batches */
+};
+
+/* What of a parameter a strategy looks after instead of the host: a set of bits. */
+enum {
+  TITAN_OWN_COMPUTE = 1, /* the host never makes or refreshes the compute form */
+  TITAN_OWN_GRADIENT = 2 /* the host never collects or clears gradients; at a step's begin they must be absent */
+};
+
 typedef struct titan_tree_v1 {
   uint32_t struct_size;
 
@@ -140,6 +161,31 @@ typedef struct titan_tree_v1 {
                        uint32_t num_out);
   /* The running module of a frame. */
   titan_module (*frame_module)(const titan_frame* frame);
+
+  /* Strategies: placements. In apply(), before the parameters have tensors. This rank's part of a parameter is a box,
+   * at first all of it. `shard` narrows the box along `dim` to `length` indices from `offset`, counted inside the box
+   * so far (0 indices are legal), and records that the parameter is sharded on dim `dim` along a mesh axis or folded
+   * axes. */
+  titan_error* (*shard)(titan_tree* tree, titan_module module, uint32_t index, titan_string axis, int64_t dim,
+                        int64_t offset, int64_t length);
+  /* This rank's box: fills offsets[num_dims] and sizes[num_dims]. */
+  titan_error* (*get_part)(const titan_tree* tree, titan_module module, uint32_t index, int64_t* offsets,
+                           int64_t* sizes);
+  /* Declares what a gradient is after backward along an axis: TITAN_GRADIENT_*. The data axes (dp_replicate, dp_shard,
+   * cp) are partial and the others equal unless declared otherwise. Restored at each step's begin. */
+  titan_error* (*declare_gradient)(titan_tree* tree, titan_module module, uint32_t index, titan_string axis,
+                                   int32_t state);
+  /* [training thread, during a step] Says that a reduction was done. */
+  titan_error* (*mark_gradient)(titan_tree* tree, titan_module module, uint32_t index, titan_string axis,
+                                int32_t state);
+  /* In apply(): the strategy looks after these forms of the parameter (TITAN_OWN_* bits). One strategy a form. */
+  titan_error* (*take_over)(titan_tree* tree, titan_module module, uint32_t index, int32_t forms);
+  /* [training thread] The tensors of a parameter by TITAN_BOX_*; *out is a new reference, NULL where there is none.
+   * set_box takes a reference of its own; NULL clears. Storage cannot be set: write into it without recording. */
+  titan_error* (*get_box)(titan_tree* tree, titan_module module, uint32_t index, int32_t box, titan_tensor* out);
+  titan_error* (*set_box)(titan_tree* tree, titan_module module, uint32_t index, int32_t box, titan_tensor tensor);
+  /* The precision policy, as TITAN_FLOAT32... constants. */
+  titan_error* (*precision)(const titan_tree* tree, int32_t* storage, int32_t* compute, int32_t* reduce);
 } titan_tree_v1;
 
 #ifdef __cplusplus

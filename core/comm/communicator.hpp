@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/rank_environment.hpp"
+#include "core/comm/group.hpp"
+#include "core/comm/records.hpp"
+#include "core/config/mesh.hpp"
+
+namespace titan::comm {
+
+class Transport;
+
+/// One rank's view of the run's ranks: its groups, their records and their deadline. A titan_mesh* is a Communicator*.
+/// Used on the rank's training thread unless said otherwise.
+class Communicator {
+ public:
+  /// `transport` brings the bytes; what join() and connect() below make of it.
+  Communicator(config::Mesh mesh, std::int64_t rank, std::shared_ptr<Transport> transport);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  const config::Mesh& mesh() const { return mesh_; }
+  std::int64_t rank() const { return rank_; }
+  std::int64_t size() const { return mesh_.world_size(); }
+  /// The rank's group of that name (config::Mesh::axes), made on first use: all its ranks have to ask for it. Names
+  /// that mean the same ranks share one channel and its sequence numbers. The reference lives as long as the
+  /// communicator.
+  Group& group(std::string_view name);
+  Group& world() { return group("world"); }
+
+  /// How long a wait may take from now on.
+  void set_timeout(std::chrono::milliseconds timeout);
+  std::chrono::milliseconds timeout() const { return timeout_; }
+
+  /// The module named in the records of the calls that follow; empty: what running_module says.
+  void set_module(std::string_view module);
+  /// Tells which module runs, for records. Set once, by whoever owns the tree.
+  std::function<std::string()> running_module;
+  Recorder& records() { return records_; }
+
+  /// [any thread] Makes every wait of this rank fail from now on, tells the others where the transport can, and gives
+  /// up what is under way, so that nothing blocks the end of the process. The first reason counts.
+  void abort(std::string_view reason) noexcept;
+
+ private:
+  friend class Channel;
+  config::Mesh mesh_;
+  std::int64_t rank_;
+  std::shared_ptr<Transport> transport_;
+  std::map<std::string, std::unique_ptr<Group>, std::less<>> groups_;
+  std::map<std::string, std::shared_ptr<Channel>, std::less<>> channels_;
+  std::chrono::milliseconds timeout_{300000};
+  std::string module_;
+  Recorder records_;
+};
+
+/// Ranks that are threads of this process: reductions in order of rank, so that every run gives the same bits.
+class ThreadWorld {
+ public:
+  explicit ThreadWorld(config::Mesh mesh);
+  ~ThreadWorld();
+
+  /// One rank's communicator; call once for each rank, on its thread.
+  std::unique_ptr<Communicator> join(std::int64_t rank);
+  /// [any thread] Makes all waits of all ranks fail.
+  void abort(std::string_view reason) noexcept;
+
+ private:
+  class Impl;
+  config::Mesh mesh_;
+  std::shared_ptr<Impl> impl_;
+};
+
+/// Joins the ranks that are processes, by torchrun's environment, over gloo. Returns when all ranks are there and agree
+/// on the number of ranks. PeerError names the ranks that did not come within the timeout, or the address that cannot
+/// be bound or reached; ConfigError: two processes claim one rank, or the numbers of ranks differ.
+std::unique_ptr<Communicator> connect(config::Mesh mesh, const RankEnvironment& environment,
+                                      std::chrono::milliseconds init_timeout);
+
+/// The titan.collective/1 table.
+const titan_collective_v1* collective_interface();
+
+}  // namespace titan::comm

@@ -1,0 +1,142 @@
+#include "core/config/mesh.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+
+namespace titan::config {
+namespace {
+
+std::int64_t& at(Degrees& degrees, Axis axis) { return degrees[static_cast<std::size_t>(axis)]; }
+
+// The option that sets an axis's degree.
+std::string_view option(Axis axis) {
+  switch (axis) {
+    case Axis::pp:
+      return "parallelism.pipeline_parallel_degree";
+    case Axis::dp_replicate:
+      return "parallelism.data_parallel_replicate_degree";
+    case Axis::dp_shard:
+      return "parallelism.data_parallel_shard_degree";
+    case Axis::cp:
+      return "parallelism.context_parallel_degree";
+    case Axis::tp:
+      return "parallelism.tensor_parallel_degree";
+  }
+  return {};
+}
+
+std::string arithmetic(const Degrees& degrees) {
+  std::string text;
+  for (const Axis axis : kAxes) {
+    const std::int64_t degree = degrees[static_cast<std::size_t>(axis)];
+    text += concat(text.empty() ? "" : " x ", name(axis), ' ', degree);
+  }
+  return text;
+}
+
+void check_degrees(const Degrees& degrees) {
+  for (const Axis axis : kAxes) {
+    const std::int64_t degree = degrees[static_cast<std::size_t>(axis)];
+    if (degree >= 1 || (axis == Axis::dp_shard && degree == -1)) continue;
+    throw ConfigError("[mesh] ", option(axis), " must be at least 1",
+                      axis == Axis::dp_shard ? ", or -1 for what is left of the ranks" : "", ": ", degree);
+  }
+}
+
+// The product of all degrees but an inferred one; stops growing past the number of ranks.
+std::int64_t product(const Degrees& degrees, std::int64_t world_size) {
+  std::int64_t ranks = 1;
+  for (const std::int64_t degree : degrees) {
+    if (degree == -1) continue;
+    if (degree > world_size || ranks * degree > world_size) return world_size + 1;
+    ranks *= degree;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::string_view name(Axis axis) {
+  switch (axis) {
+    case Axis::pp:
+      return "pp";
+    case Axis::dp_replicate:
+      return "dp_replicate";
+    case Axis::dp_shard:
+      return "dp_shard";
+    case Axis::cp:
+      return "cp";
+    case Axis::tp:
+      return "tp";
+  }
+  return {};
+}
+
+Mesh::Mesh(const Degrees& degrees, std::int64_t world_size) : degrees_(degrees), world_size_(world_size) {
+  if (world_size < 1) throw ConfigError("[mesh] the number of ranks must be at least 1: ", world_size);
+  check_degrees(degrees_);
+  const std::int64_t ranks = product(degrees_, world_size);
+  std::int64_t& shard = at(degrees_, Axis::dp_shard);
+  if (shard == -1) {
+    if (ranks > world_size || world_size % ranks != 0) {
+      throw ConfigError("[mesh] the other degrees must divide the number of ranks: ", arithmetic(degrees),
+                        ", world size ", world_size);
+    }
+    shard = world_size / ranks;
+  } else if (ranks != world_size) {
+    throw ConfigError("[mesh] the product of the degrees must be the number of ranks: ", arithmetic(degrees),
+                      ", world size ", world_size, ": ", option(Axis::dp_shard), " -1 takes what is left");
+  }
+}
+
+Mesh Mesh::from(const Config& config, std::int64_t world_size) {
+  Degrees degrees{1, 1, 1, 1, 1};
+  for (const Axis axis : kAxes) {
+    const auto entry = config.entries().find(option(axis));
+    if (entry != config.entries().end()) at(degrees, axis) = config.integer(option(axis));
+  }
+  return {degrees, world_size};
+}
+
+std::int64_t Mesh::coordinate(std::int64_t rank, Axis axis) const {
+  for (std::size_t inner = kNumAxes - 1; inner > static_cast<std::size_t>(axis); --inner) rank /= degrees_[inner];
+  return rank % degree(axis);
+}
+
+std::vector<Axis> Mesh::axes(std::string_view group) {
+  if (group == "world") return {kAxes.begin(), kAxes.end()};
+  if (group == "dp") return {Axis::dp_replicate, Axis::dp_shard};
+  if (group == "fsdp") return {Axis::dp_shard, Axis::cp};
+  if (group == "loss") return {Axis::dp_replicate, Axis::dp_shard, Axis::cp};
+  for (const Axis axis : kAxes) {
+    if (name(axis) == group) return {axis};
+  }
+  throw InternalError("[mesh] no such axis or group: ", printable(group),
+                      ": pp, dp_replicate, dp_shard, cp, tp, dp, fsdp, loss, world");
+}
+
+std::vector<std::int64_t> Mesh::members(std::string_view group, std::int64_t rank) const {
+  std::vector<std::int64_t> found{rank};
+  std::int64_t stride = 1;
+  const std::vector<Axis> wanted = axes(group);
+  for (std::size_t i = kNumAxes; i-- > 0;) {
+    const Axis axis = kAxes[i];
+    if (std::find(wanted.begin(), wanted.end(), axis) != wanted.end()) {
+      const std::int64_t here = coordinate(rank, axis);
+      std::vector<std::int64_t> wider;
+      for (std::int64_t there = 0; there < degree(axis); ++there) {
+        for (const std::int64_t member : found) wider.push_back(member + (there - here) * stride);
+      }
+      found = std::move(wider);
+    }
+    stride *= degree(axis);
+  }
+  return found;
+}
+
+std::string Mesh::describe() const {
+  return concat(arithmetic(degrees_), " = ", world_size_, world_size_ == 1 ? " rank" : " ranks");
+}
+
+}  // namespace titan::config

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config/config.hpp"
+
+namespace titan::config {
+
+/// The kinds of parallelism, outermost axis of the mesh first.
+enum class Axis : std::size_t { pp, dp_replicate, dp_shard, cp, tp };
+inline constexpr std::size_t kNumAxes = 5;
+inline constexpr std::array kAxes = {Axis::pp, Axis::dp_replicate, Axis::dp_shard, Axis::cp, Axis::tp};
+
+/// "pp", "dp_replicate", "dp_shard", "cp", "tp".
+std::string_view name(Axis axis);
+
+/// A number of ranks for each axis, by Axis.
+using Degrees = std::array<std::int64_t, kNumAxes>;
+
+/// The layout of a run's ranks: a grid with one axis for each kind of parallelism. A rank's number is its row-major
+/// index. Immutable.
+class Mesh {
+ public:
+  /// One rank.
+  Mesh() = default;
+  /// dp_shard may be -1: what is left of the ranks. ConfigError, with the arithmetic, unless the degrees are positive
+  /// and their product is the number of ranks.
+  Mesh(const Degrees& degrees, std::int64_t world_size);
+  /// The layout that the options parallelism.*_degree ask for.
+  static Mesh from(const Config& config, std::int64_t world_size);
+
+  std::int64_t world_size() const { return world_size_; }
+  std::int64_t degree(Axis axis) const { return degrees_[static_cast<std::size_t>(axis)]; }
+  /// Where the rank stands along the axis.
+  std::int64_t coordinate(std::int64_t rank, Axis axis) const;
+
+  /// The axes behind the name of a group: an axis's own name, or "dp" (dp_replicate, dp_shard), "fsdp" (dp_shard, cp),
+  /// "loss" (dp_replicate, dp_shard, cp), "world" (all). InternalError for another name.
+  static std::vector<Axis> axes(std::string_view group);
+  /// Ranks of the rank's group of that name, in order.
+  std::vector<std::int64_t> members(std::string_view group, std::int64_t rank) const;
+
+  /// The arithmetic: "pp 1 x dp_replicate 2 x dp_shard 2 x cp 1 x tp 1 = 4 ranks".
+  std::string describe() const;
+
+ private:
+  Degrees degrees_{1, 1, 1, 1, 1};
+  std::int64_t world_size_ = 1;
+};
+
+}  // namespace titan::config
