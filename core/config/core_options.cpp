@@ -116,7 +116,8 @@ void add_parallelism_options(Registry& registry) {
 void add_comm_options(Registry& registry) {
   registry.add(floating("comm.init_timeout_seconds", 300,
                         "Seconds that ranks wait for each other at the start and in the first step.")
-                   .above(0));
+                   .above(0)
+                   .at_most(1e7));
   registry.add(
       floating("comm.train_timeout_seconds", 100, "Seconds that ranks wait for each other after the first step.")
           .above(0)

@@ -49,7 +49,7 @@ std::int64_t product(const Degrees& degrees, std::int64_t world_size) {
   std::int64_t ranks = 1;
   for (const std::int64_t degree : degrees) {
     if (degree == -1) continue;
-    if (degree > world_size || ranks * degree > world_size) return world_size + 1;
+    if (ranks > world_size / degree) return world_size + 1;
     ranks *= degree;
   }
   return ranks;

@@ -23,6 +23,8 @@ TEST_F(CoreOptionsTest, NamesAndDefaults) {
   std::vector<std::string> found;
   for (const Option* option : registry_.options()) found.push_back(option->name + " " + to_text(option->default_value));
   EXPECT_THAT(found, ::testing::ElementsAreArray({
+                         "comm.init_timeout_seconds 300",
+                         "comm.train_timeout_seconds 100",
                          "dataloader.dataset_path ./tests/assets/corpus",
                          "dataloader.num_prefetch_batches 2",
                          "dataloader.num_virtual_shards 128",
@@ -50,6 +52,8 @@ TEST_F(CoreOptionsTest, NamesAndDefaults) {
                          "optimizer.name AdamW",
                          "optimizer.param_groups []",
                          "optimizer.weight_decay 0.1",
+                         "parallelism.data_parallel_replicate_degree 1",
+                         "parallelism.data_parallel_shard_degree -1",
                          "training.device auto",
                          "training.dtype float32",
                          "training.max_context_length 2048",
