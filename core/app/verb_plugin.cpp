@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/app/output.hpp"
@@ -18,7 +19,11 @@ void list(const Session& session, bool as_json) {
 }
 
 void check(const std::string& file) {
-  if (!std::filesystem::exists(file)) throw InputError("[plugin] no such file: ", printable(file));
+  std::error_code failure;
+  if (!std::filesystem::exists(file, failure)) {
+    throw InputError("[plugin] ", failure ? "cannot look at the file, " + failure.message() : "no such file", ": ",
+                     printable(file));
+  }
   const plugin::CheckReport report = plugin::check(file, plugin::default_search());
   print(plugin::check_text(report));
   if (!report.passed()) throw AbiError("[plugin] the plugin failed its check: ", printable(file));

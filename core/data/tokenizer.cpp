@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -54,7 +55,8 @@ bool adds(const PostProcessor& around, std::optional<std::int64_t> id) {
 }
 
 std::string read_tokenizer_text(const fs::path& path) {
-  if (!fs::exists(path)) {
+  std::error_code unreadable;  // a path that cannot be looked up is read, and refused, as any other
+  if (!fs::exists(path, unreadable) && !unreadable) {
     throw InputError("[tokenizer] no such file: ", printable(path.string()),
                      " (set hf_assets_path to a folder that has a tokenizer.json)");
   }
@@ -62,7 +64,8 @@ std::string read_tokenizer_text(const fs::path& path) {
 }
 
 std::optional<std::string> read_config_text(const fs::path& path) {
-  if (fs::exists(path)) return read_file(path, kMaxFileBytes);
+  std::error_code unreadable;
+  if (fs::exists(path, unreadable) || unreadable) return read_file(path, kMaxFileBytes);
   log_warning("tokenizer", "no ", printable(path.string()), ": the tokenizer has neither BOS nor EOS");
   return std::nullopt;
 }

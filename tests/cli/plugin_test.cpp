@@ -25,6 +25,10 @@ TEST_F(PluginTest, AMissingFile) {
   EXPECT_THAT(outcome, Says("absent.so"));
 }
 
+TEST_F(PluginTest, APathThatCannotBeLookedUp) {
+  EXPECT_THAT(titan({"plugin", "check", std::string(300, 'x')}).run(), ExitsWith(66));
+}
+
 TEST_F(PluginTest, AFolder) {
   fs::create_directory(folder_ / "folder.so");
   EXPECT_THAT(config_with(folder_ / "folder.so"), testing::AnyOf(ExitsWith(66), ExitsWith(76)));

@@ -122,6 +122,12 @@ TEST_F(TokenizerFiles, NamesAMissingFile) {
   EXPECT_NE(text.find("set hf_assets_path"), std::string::npos) << text;
 }
 
+TEST_F(TokenizerFiles, NamesAPathThatCannotBeLookedUp) {
+  const std::string name(300, 'x');  // longer than a file system allows
+  const std::string text = testing::error_text<InputError>([&] { Tokenizer::load(folder_.path() / name); });
+  EXPECT_NE(text.find("tokenizer.json"), std::string::npos) << text;
+}
+
 TEST_F(TokenizerFiles, WorksWithoutConfiguration) {
   folder_.write("tokenizer.json", testing::tiny_tokenizer().dump());
   const auto tokenizer = Tokenizer::load(folder_.path());
