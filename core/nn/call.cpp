@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/nn/callback.hpp"
 #include "core/nn/tree_state.hpp"
@@ -48,8 +49,26 @@ const at::Tensor& Memo::get(std::string_view purpose, const at::Tensor& source,
   return entries_.back()->value;
 }
 
+namespace {
+
+/// Names the running module for a scope, also when it is left by an exception.
+class Running {
+ public:
+  Running(ModuleId& slot, ModuleId module) : slot_(slot), before_(std::exchange(slot, module)) {}
+  ~Running() { slot_ = before_; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  ModuleId& slot_;
+  ModuleId before_;
+};
+
+}  // namespace
+
 Tensors Tree::call(ModuleId module, const Tensors& in, Frame* parent, std::uint32_t num_outputs) {
   Frame frame(*this, module, parent, num_outputs);
+  const Running running(state_->running, module);
   Tensors out = Next{0}(frame, in);
   if (out.size() != num_outputs) {
     throw PluginError("[", name(module), "] wrong number of outputs: gives ", out.size(), ", asked for ", num_outputs);

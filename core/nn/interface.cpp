@@ -3,6 +3,7 @@
 
 #include "core/base/error.hpp"
 #include "core/nn/callback.hpp"
+#include "core/nn/interface_arguments.hpp"
 #include "core/nn/tree.hpp"
 #include "core/tensor/guard.hpp"
 #include "titan/torch/tensor.hpp"
@@ -12,28 +13,11 @@ namespace {
 
 using tensor::guarded;
 
-Tree& tree_of(titan_tree* tree) {
-  if (tree == nullptr) throw PluginError("[tree] the tree is NULL");
-  return *reinterpret_cast<Tree*>(tree);
-}
-
 const Tree* readable(const titan_tree* tree) { return reinterpret_cast<const Tree*>(tree); }
 
 Frame& frame_of(titan_frame* frame) {
   if (frame == nullptr) throw PluginError("[tree] the frame is NULL");
   return *reinterpret_cast<Frame*>(frame);
-}
-
-std::string_view text_of(titan_string text, const char* what) {
-  if (text.data == nullptr) throw PluginError("[tree] a text is NULL: ", what);
-  return {text.data, text.size};
-}
-
-titan_string abi_text(std::string_view text) { return {text.data(), text.size()}; }
-
-template <class Pointer>
-void require_pointer(Pointer pointer, const char* what) {
-  if (pointer == nullptr) throw PluginError("[tree] a pointer is NULL: ", what);
 }
 
 bool has_module(const titan_tree* tree, titan_module module) {
@@ -165,9 +149,7 @@ titan_error* parameter_at(const titan_tree* tree, titan_module module, std::uint
     require_pointer(tree, "tree");
     require_pointer(out, "out");
     const Tree& self = *readable(tree);
-    const auto& parameters = self.parameters(module);
-    if (index >= parameters.size()) throw PluginError("[", self.name(module), "] no such parameter: number ", index);
-    const Parameter& found = *parameters[index];
+    const Parameter& found = parameter_of(self, module, index);
     const std::uint32_t size = out->struct_size;
     titan_parameter filled{};
     filled.struct_size = size;
@@ -221,10 +203,14 @@ titan_module frame_module(const titan_frame* frame) {
 }  // namespace
 
 const titan_tree_v1* tree_interface() {
-  static const titan_tree_v1 table = {
-      sizeof(titan_tree_v1), add_leaf,    add_custom,  add_parameter, add_to_chain,   set_loss,     call,
-      num_modules,           module_name, module_kind, module_parent, num_parameters, parameter_at, chain_size,
-      chain_block,           attach,      run_next,    frame_module};
+  static const titan_tree_v1 table = [] {
+    titan_tree_v1 made{
+        sizeof(titan_tree_v1), add_leaf,    add_custom,  add_parameter, add_to_chain,   set_loss,     call,
+        num_modules,           module_name, module_kind, module_parent, num_parameters, parameter_at, chain_size,
+        chain_block,           attach,      run_next,    frame_module};
+    add_placement_functions(made);
+    return made;
+  }();
   return &table;
 }
 

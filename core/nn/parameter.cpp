@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "core/base/error.hpp"
+#include "core/nn/initial_values.hpp"
 #include "core/nn/tree_state.hpp"
 
 namespace titan::nn {
@@ -65,6 +66,7 @@ std::unique_ptr<Parameter> checked_parameter(std::string name, const titan_param
   check_shape(*parameter);
   check_split(*parameter);
   check_init(*parameter);
+  parameter->part = whole(parameter->shape);
   return parameter;
 }
 

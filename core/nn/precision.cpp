@@ -10,10 +10,17 @@ namespace {
 
 at::Tensor make_storage(const Parameter& parameter, const Precision& precision, at::Device device, std::uint64_t seed) {
   const auto options = at::TensorOptions(device).dtype(precision.storage);
-  at::Tensor values = device.is_meta()
-                          ? at::empty(parameter.shape, options)
-                          : initial_values(parameter, seed, whole(parameter.shape), precision.storage).to(device);
+  at::Tensor values = device.is_meta() ? at::empty(parameter.part.size, options)
+                                       : initial_values(parameter, seed, parameter.part, precision.storage).to(device);
   return values.requires_grad_(true);
+}
+
+bool host_owns(const Parameter& parameter, std::int32_t form) { return (parameter.owned_forms & form) == 0; }
+
+at::Tensor make_compute(const Parameter& parameter, const Precision& precision) {
+  if (!host_owns(parameter, TITAN_OWN_COMPUTE)) return {};
+  if (precision.storage == precision.compute) return parameter.storage;
+  return parameter.storage.detach().to(precision.compute).requires_grad_(true);
 }
 
 }  // namespace
@@ -23,9 +30,7 @@ void Tree::materialise(const Precision& precision, at::Device device, std::uint6
   state_->precision = precision;
   for (const auto& parameter : state_->parameters) {
     parameter->storage = make_storage(*parameter, precision, device, seed);
-    parameter->compute = precision.storage == precision.compute
-                             ? parameter->storage
-                             : parameter->storage.detach().to(precision.compute).requires_grad_(true);
+    parameter->compute = make_compute(*parameter, precision);
     parameter->gradient.reset();
   }
 }
@@ -33,12 +38,15 @@ void Tree::materialise(const Precision& precision, at::Device device, std::uint6
 void Tree::refresh_compute() {
   if (state_->precision.storage == state_->precision.compute) return;
   const at::NoGradGuard no_grad;
-  for (const auto& parameter : state_->parameters) parameter->compute.copy_(parameter->storage);
+  for (const auto& parameter : state_->parameters) {
+    if (host_owns(*parameter, TITAN_OWN_COMPUTE)) parameter->compute.copy_(parameter->storage);
+  }
 }
 
 void Tree::collect_gradients() {
   const at::NoGradGuard no_grad;
   for (const auto& parameter : state_->parameters) {
+    if (!host_owns(*parameter, TITAN_OWN_GRADIENT)) continue;
     at::Tensor& latest = parameter->compute.mutable_grad();
     if (!latest.defined()) continue;
     if (parameter->gradient.defined()) {
@@ -51,7 +59,9 @@ void Tree::collect_gradients() {
 }
 
 void Tree::zero_gradients() {
-  for (const auto& parameter : state_->parameters) parameter->gradient.reset();
+  for (const auto& parameter : state_->parameters) {
+    if (host_owns(*parameter, TITAN_OWN_GRADIENT)) parameter->gradient.reset();
+  }
 }
 
 }  // namespace titan::nn

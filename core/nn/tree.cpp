@@ -166,6 +166,9 @@ std::optional<ModuleId> Tree::loss_module() const { return state_->loss; }
 const std::vector<std::unique_ptr<Parameter>>& Tree::parameters() const { return state_->parameters; }
 const std::vector<Parameter*>& Tree::parameters(ModuleId module) const { return state_->module(module).parameters; }
 
+ModuleId Tree::running() const { return state_->running; }
+const Precision& Tree::precision() const { return state_->precision; }
+
 Parameter* Tree::find_parameter(std::string_view name) const {
   const auto found = state_->parameter_names.find(name);
   return found == state_->parameter_names.end() ? nullptr : found->second;

@@ -140,9 +140,11 @@ class Tree {
   void mark_gradient(Parameter& parameter, const std::vector<config::Axis>& axes, std::int32_t state);
   void take_over(Parameter& parameter, std::int32_t forms);
 
-  /// Begins a step's ledger: gradients are what was declared.
+  /// Begins a step's ledger: gradients are what was declared. PluginError when a gradient that a strategy looks after
+  /// is there already.
   void begin_ledger();
-  /// PluginError, naming parameter and axis, unless every gradient is there, complete, and placed as its parameter.
+  /// PluginError, naming parameter and axis, unless every gradient is there, complete, in reduce dtype, and placed as
+  /// its parameter.
   void check_ledger() const;
 
   /// Attaches an interceptor; smaller priorities run further out.
@@ -156,7 +158,7 @@ class Tree {
   /// Adds the gradients of the last backward, in reduce dtype, to Parameter::gradient and clears autograd's, where the
   /// host owns them.
   void collect_gradients();
-  /// Forgets Parameter::gradient of every parameter.
+  /// Forgets Parameter::gradient of every parameter whose gradient the host owns.
   void zero_gradients();
 
   /// Calls a module. `parent` is the calling frame, or null from outside. PluginError, naming the module, for wrong

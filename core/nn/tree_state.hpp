@@ -37,7 +37,9 @@ struct Tree::State {
   std::optional<ModuleId> loss;
   RopeTables rope_tables;
   Precision precision;
+  config::Mesh mesh;
   bool materialised = false;
+  ModuleId running = TITAN_MODULE_ROOT;
 
   /// The module of that id. PluginError when there is none.
   Module& module(ModuleId id);
@@ -47,6 +49,8 @@ struct Tree::State {
   ModuleId add(Module&& module);
   /// Throws when the parameters exist already: the tree's shape is fixed from then on.
   void require_building() const;
+  /// Whether the axis has more than one rank: an axis of one takes no part in placements and ledger.
+  bool counts(config::Axis axis) const { return mesh.degree(axis) > 1; }
 };
 
 /// Runs a leaf or a callback without its interceptors.
