@@ -12,6 +12,7 @@
 #include "core/comm/group.hpp"
 #include "core/comm/records.hpp"
 #include "core/config/mesh.hpp"
+#include "titan/abi/collective.h"
 
 namespace titan::comm {
 
@@ -44,7 +45,7 @@ class Communicator {
   void set_module(std::string_view module);
   /// Tells which module runs, for records. Set once, by whoever owns the tree.
   std::function<std::string()> running_module;
-  Recorder& records() { return records_; }
+  Recorder& records() { return *records_; }
 
   /// [any thread] Makes every wait of this rank fail from now on, tells the others where the transport can, and gives
   /// up what is under way, so that nothing blocks the end of the process. The first reason counts.
@@ -59,7 +60,7 @@ class Communicator {
   std::map<std::string, std::shared_ptr<Channel>, std::less<>> channels_;
   std::chrono::milliseconds timeout_{300000};
   std::string module_;
-  Recorder records_;
+  std::shared_ptr<Recorder> records_;  // outlives the communicator while a call of it is under way
 };
 
 /// Ranks that are threads of this process: reductions in order of rank, so that every run gives the same bits.

@@ -1,0 +1,172 @@
+#include "core/comm/channel.hpp"
+
+#include <c10/util/Exception.h>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "core/base/error.hpp"
+#include "core/comm/communicator.hpp"
+#include "core/comm/description.hpp"
+#include "core/comm/work.hpp"
+
+namespace titan::comm {
+namespace {
+
+std::vector<std::int64_t> sizes_of(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.sizes().vec() : std::vector<std::int64_t>{};
+}
+
+std::int64_t bytes_of(const at::Tensor& tensor) {
+  return tensor.defined() ? static_cast<std::int64_t>(tensor.nbytes()) : 0;
+}
+
+void note(WorkRecord& record, WorkState state, std::int64_t when) {
+  record.state = state;
+  (state == WorkState::started ? record.started : record.completed) = when;
+}
+
+/// The text of the exception being handled.
+std::string current_error() {
+  try {
+    throw;
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+}  // namespace
+
+Channel::Channel(Communicator& owner, ChannelFacts facts)
+    : owner_(&owner), facts_(std::move(facts)), records_(owner.records_) {
+  if (size() > 1) backend_ = owner.transport_->open(facts_, owner.timeout_);
+}
+
+Channel::~Channel() = default;
+
+Communicator& Channel::owner() const {
+  TITAN_CHECK(owner_ != nullptr, "[comm] the communicator is gone: channel ", facts_.name);
+  return *owner_;
+}
+
+std::string Channel::module() const {
+  const Communicator& communicator = owner();
+  if (!communicator.module_.empty() || !communicator.running_module) return communicator.module_;
+  return communicator.running_module();
+}
+
+std::string Channel::exchange_module(std::string module) { return std::exchange(owner().module_, std::move(module)); }
+
+std::uint64_t Channel::next_sequence(const Call& call) {
+  return call.peer < 0 ? ++sequence_ : ++pair_sequences_[{call.op, call.peer}];
+}
+
+WorkRecord Channel::record_of(const std::string& group, const Call& call) {
+  WorkRecord record;
+  record.op = call.op;
+  record.group = group;
+  record.channel = facts_.name;
+  record.module = module();
+  record.sequence = next_sequence(call);
+  record.is_p2p = call.peer >= 0;
+  if (record.is_p2p) record.peer = facts_.members[static_cast<std::size_t>(call.peer)];
+  record.members = facts_.members;
+  record.input_sizes = sizes_of(call.in);
+  record.output_sizes = sizes_of(call.out);
+  if (call.in.defined() || call.out.defined()) {
+    record.dtype = (call.in.defined() ? call.in : call.out).scalar_type();
+  }
+  record.input_bytes = bytes_of(call.in);
+  record.output_bytes = bytes_of(call.out);
+  record.created = monotonic_nanoseconds();
+  record.created_epoch =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  record.timeout_ms = owner().timeout().count();
+  return record;
+}
+
+WorkPtr Channel::start(const std::string& group, const Call& call, const Start& start,
+                       const std::function<void()>& alone) {
+  auto work = std::make_unique<Work::Impl>();
+  work->channel = shared_from_this();
+  work->record = record_of(group, call);
+  work->tensors = {call.out, call.in};
+  work->record.id = records_->add(work->record);
+  try {
+    if (start) {
+      owner().transport_->announce(work->record);
+      work->work = c10::dynamic_intrusive_pointer_cast<TimedWork>(start(*backend_));
+      TITAN_CHECK(work->work != nullptr, "[comm] the backend's works have no times: ", backend_->getBackendName());
+    } else {
+      work->work = c10::make_intrusive<TimedWork>();
+      work->work->begin();
+      if (alone) alone();
+      work->work->complete();
+    }
+  } catch (...) {
+    fail(work->record, concat("[comm] a call failed: ", describe(work->record), ": ", current_error()));
+  }
+  work->work->watch([records = records_, id = work->record.id](WorkState state, std::int64_t when) {
+    records->update(id, [&](WorkRecord& record) { note(record, state, when); });
+  });
+  return std::make_unique<Work>(std::move(work));
+}
+
+void Channel::wait(Work::Impl& pending) {
+  WorkRecord& record = pending.record;
+  Communicator& communicator = owner();
+  const auto limit = communicator.timeout();
+  record.timeout_ms = limit.count();
+  std::string missing;
+  if (!pending.work->wait_until(TimedWork::Clock::now() + limit)) {
+    missing = communicator.transport_->explain_timeout(record);
+  }
+  const std::int64_t now = monotonic_nanoseconds();
+  pending.work->watch(nullptr);
+  const bool in_time = pending.work->isCompleted();
+  const std::string failure = pending.work->failure();
+  if (!in_time) {
+    fail(record, concat("[comm] a call was not done in time: ", describe(record), ", elapsed ",
+                        seconds_text(now - record.created), ", limit ", seconds_text(limit.count() * 1'000'000), ": ",
+                        missing));
+  }
+  pending.work->watch([&](WorkState state, std::int64_t when) { note(record, state, when); });
+  pending.work->watch(nullptr);
+  if (!failure.empty()) {
+    fail(record, concat("[comm] a call failed: ", describe(record), ", elapsed ", seconds_text(now - record.created),
+                        ": ", communicator.transport_->explain_failure(record, failure)));
+  }
+  record.retired = true;
+  records_->update(record.id, [&](WorkRecord& stored) { stored = record; });
+  if (records_->on_retired) records_->on_retired(record);
+}
+
+void Channel::fail(const WorkRecord& record, const std::string& text) {
+  WorkRecord failed = record;
+  failed.state = WorkState::failed;
+  failed.retired = true;
+  if (failed.completed == 0) failed.completed = monotonic_nanoseconds();
+  records_->update(record.id, [&](WorkRecord& stored) {
+    if (failed.started == 0) failed.started = stored.started;
+    stored = failed;
+  });
+  owner().abort(text);
+  if (records_->on_retired) records_->on_retired(failed);
+  throw PeerError(text);
+}
+
+Work::Work(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Work::~Work() {
+  if (impl_ != nullptr && impl_->work != nullptr) impl_->work->watch(nullptr);
+}
+
+void Work::wait() {
+  TITAN_CHECK(impl_ != nullptr, "[comm] a work is waited for twice");
+  const std::unique_ptr<Impl> pending = std::move(impl_);
+  pending->channel->wait(*pending);
+}
+
+}  // namespace titan::comm

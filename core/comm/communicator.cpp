@@ -1,0 +1,64 @@
+#include "core/comm/communicator.hpp"
+
+#include <algorithm>
+
+#include "core/base/error.hpp"
+#include "core/comm/channel.hpp"
+#include "core/comm/transport.hpp"
+
+namespace titan::comm {
+namespace {
+
+/// The same for all names and ranks that mean the same set of ranks: the axes along which it extends, and where it
+/// stands on the others.
+std::string channel_name(const config::Mesh& mesh, std::int64_t rank, const std::vector<config::Axis>& axes) {
+  std::vector<std::string> along;
+  std::string place;
+  for (const config::Axis axis : config::kAxes) {
+    if (mesh.degree(axis) == 1) continue;
+    const std::string name(config::name(axis));
+    if (std::find(axes.begin(), axes.end(), axis) != axes.end()) {
+      along.push_back(name);
+    } else {
+      place += concat('/', name, mesh.coordinate(rank, axis));
+    }
+  }
+  return concat(along.empty() ? "self" : join(along, "+"), place);
+}
+
+}  // namespace
+
+Communicator::Communicator(config::Mesh mesh, std::int64_t rank, std::shared_ptr<Transport> transport)
+    : mesh_(std::move(mesh)), rank_(rank), transport_(std::move(transport)), records_(std::make_shared<Recorder>()) {
+  TITAN_CHECK(rank >= 0 && rank < mesh_.world_size(), "[comm] no such rank: ", rank, " of ", mesh_.world_size());
+}
+
+Communicator::~Communicator() {
+  for (const auto& [name, channel] : channels_) channel->disown();
+}
+
+Group& Communicator::group(std::string_view name) {
+  const auto known = groups_.find(name);
+  if (known != groups_.end()) return *known->second;
+  ChannelFacts facts;
+  facts.name = channel_name(mesh_, rank_, config::Mesh::axes(name));
+  auto channel = channels_.find(facts.name);
+  if (channel == channels_.end()) {
+    facts.members = mesh_.members(name, rank_);
+    facts.position = std::find(facts.members.begin(), facts.members.end(), rank_) - facts.members.begin();
+    std::string key = facts.name;
+    channel = channels_.emplace(std::move(key), std::make_shared<Channel>(*this, std::move(facts))).first;
+  }
+  auto group = std::make_unique<Group>(std::string(name), channel->second);
+  return *groups_.emplace(std::string(name), std::move(group)).first->second;
+}
+
+void Communicator::set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
+
+void Communicator::set_module(std::string_view module) { module_ = std::string(module); }
+
+void Communicator::abort(std::string_view reason) noexcept {
+  if (transport_ != nullptr) transport_->abort(reason);
+}
+
+}  // namespace titan::comm

@@ -1,0 +1,44 @@
+#include "core/comm/description.hpp"
+
+#include "core/base/text.hpp"
+
+namespace titan::comm {
+
+std::string rank_list(const std::vector<std::int64_t>& ranks) {
+  std::vector<std::string> runs;
+  for (std::size_t first = 0; first < ranks.size();) {
+    std::size_t last = first;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    // Two neighbours read better as two numbers.
+    if (last == first + 1) last = first;
+    runs.push_back(last == first ? concat(ranks[first]) : concat(ranks[first], '-', ranks[last]));
+    first = last + 1;
+  }
+  return join(runs, ", ");
+}
+
+std::string named_ranks(const std::vector<std::int64_t>& ranks) {
+  return concat(ranks.size() == 1 ? "rank " : "ranks ", rank_list(ranks));
+}
+
+std::string seconds_text(std::int64_t nanoseconds) {
+  const std::int64_t tenths = (nanoseconds + 50'000'000) / 100'000'000;
+  return concat(tenths / 10, '.', tenths % 10, " s");
+}
+
+std::string describe(const WorkRecord& record) {
+  std::string text = record.op;
+  if (record.is_p2p) text += concat(record.op == "send" ? " to rank " : " from rank ", record.peer);
+  text += concat(", sequence ", record.sequence, ", group ", record.group, " (", named_ranks(record.members), ')');
+  if (!record.module.empty()) text += concat(", module ", record.module);
+  return text;
+}
+
+std::string describe(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  std::vector<std::string> sizes;
+  for (const std::int64_t size : tensor.sizes()) sizes.push_back(concat(size));
+  return concat(c10::getDtypeNames(tensor.scalar_type()).first, " [", join(sizes, ", "), ']');
+}
+
+}  // namespace titan::comm

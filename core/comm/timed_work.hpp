@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include "core/comm/records.hpp"
+
+namespace titan::comm {
+
+/// Nanoseconds of the monotonic clock.
+std::int64_t monotonic_nanoseconds();
+
+/// A work that tells what it is doing and when that began, whatever carries it out. Thread-safe.
+class TimedWork : public c10d::Work {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Called with a new state and its time, under the work's lock.
+  using Watcher = std::function<void(WorkState state, std::int64_t nanoseconds)>;
+
+  /// Says that the ranks work on it now.
+  void begin();
+  /// Ends it. Only the first end counts.
+  void complete();
+  /// Ends it with an error; `text` says why.
+  void fail(const std::string& text);
+
+  /// Waits for the end. False: the deadline passed.
+  bool wait_until(Clock::time_point deadline);
+  /// Why it failed; empty: it did not.
+  std::string failure() const;
+  /// Tells `watcher` what has happened so far and what happens from now on; null: nobody.
+  void watch(Watcher watcher);
+
+  bool wait(std::chrono::milliseconds timeout = kNoTimeout) override;
+  bool isSuccess() const override;
+
+ private:
+  void end(WorkState state, const std::string& text);
+
+  Watcher watcher_;
+  std::string failure_;
+  std::int64_t started_ = 0, ended_ = 0;
+};
+
+}  // namespace titan::comm

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+
+#include "core/comm/communicator.hpp"
+
+namespace titan::testing {
+
+/// Runs `body` once for each rank of the mesh, each on a thread of its own with its own communicator. A rank that
+/// throws makes the calls of the others fail; the first failure is thrown again when all ranks have ended.
+void run_rank_threads(const config::Mesh& mesh, const std::function<void(comm::Communicator&)>& body);
+
+/// The same for ranks along dp_shard.
+void run_rank_threads(std::int64_t ranks, const std::function<void(comm::Communicator&)>& body);
+
+}  // namespace titan::testing
