@@ -35,6 +35,37 @@ TEST_F(SdkObserver, SubscribesToWhatTheClassDefines) {
   EXPECT_EQ(table_.events, std::uint32_t{TITAN_EVENT_STEP_END | TITAN_EVENT_RUN_END});
   EXPECT_EQ(table_.run_begin, nullptr);
   EXPECT_EQ(table_.validation, nullptr);
+  EXPECT_EQ(table_.collective, nullptr);
+}
+
+/// Watches collectives alone.
+class Listener {
+ public:
+  explicit Listener(Host host) : host_(host) {}
+  void collective(const titan_collective_event& event) {
+    if (event.state == TITAN_COLLECTIVE_FAILED) throw InternalError("[listener] failed: ", view(event.op));
+    host_.info("listener", concat(view(event.group), " ", view(event.op), " ", event.sequence));
+  }
+
+ private:
+  Host host_;
+};
+
+TEST_F(SdkObserver, CollectivesAreEvents) {
+  const auto& table = *static_cast<const titan_observer_v1*>(ObserverInterface<Listener>::table());
+  EXPECT_EQ(table.struct_size, sizeof(titan_observer_v1));
+  EXPECT_EQ(table.events, std::uint32_t{TITAN_EVENT_COLLECTIVE});
+  Instance<Listener> listener{Host(host_.table())};
+  titan_collective_event event{};
+  event.struct_size = sizeof event;
+  event.state = TITAN_COLLECTIVE_COMPLETED;
+  event.op = borrow("all_reduce");
+  event.group = borrow("world");
+  event.sequence = 3;
+  EXPECT_EQ(host_.take(table.collective(&listener, &event)), "");
+  EXPECT_EQ(host_.log().back(), "1 [listener] world all_reduce 3");
+  event.state = TITAN_COLLECTIVE_FAILED;
+  EXPECT_EQ(host_.take(table.collective(&listener, &event)), "70: [listener] failed: all_reduce");
 }
 
 TEST_F(SdkObserver, DeliversEvents) {

@@ -12,7 +12,9 @@ namespace titan::sdk {
 ///   void step_end(const titan_step_event&);
 ///   void validation(const titan_validation_event&);
 ///   void run_end(const titan_run_end_event&);
-/// They run on the rank's training thread; what they throw disables the observer and never stops training.
+///   void collective(const titan_collective_event&);
+/// They run on the rank's training thread, collective() also in the middle of a forward or backward; what they throw
+/// disables the observer and never stops training. A host without an event (collective() needs ABI 0.2) never calls it.
 template <class Plugin>
 struct ObserverInterface {
   static constexpr std::string_view kId = TITAN_OBSERVER_V1;
@@ -27,7 +29,9 @@ struct ObserverInterface {
   static constexpr bool kStepEnd = requires(Plugin & p, const titan_step_event& e) { p.step_end(e); };
   static constexpr bool kValidation = requires(Plugin & p, const titan_validation_event& e) { p.validation(e); };
   static constexpr bool kRunEnd = requires(Plugin & p, const titan_run_end_event& e) { p.run_end(e); };
-  static_assert(kRunBegin || kStepEnd || kValidation || kRunEnd, "an observer needs at least one callback");
+  static constexpr bool kCollective = requires(Plugin & p, const titan_collective_event& e) { p.collective(e); };
+  static_assert(kRunBegin || kStepEnd || kValidation || kRunEnd || kCollective,
+                "an observer needs at least one callback");
 
   static constexpr titan_observer_v1 make_table() {
     titan_observer_v1 table{};
@@ -54,6 +58,12 @@ struct ObserverInterface {
       table.events |= TITAN_EVENT_RUN_END;
       table.run_end = [](void* ctx, const titan_run_end_event* event) noexcept {
         return run(ctx, [event](Plugin& plugin) { plugin.run_end(*event); });
+      };
+    }
+    if constexpr (kCollective) {
+      table.events |= TITAN_EVENT_COLLECTIVE;
+      table.collective = [](void* ctx, const titan_collective_event* event) noexcept {
+        return run(ctx, [event](Plugin& plugin) { plugin.collective(*event); });
       };
     }
     return table;
