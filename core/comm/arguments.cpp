@@ -28,8 +28,12 @@ void check_same_rows(const CallPlace& place, const char* op, const at::Tensor& a
 
 }  // namespace
 
-void check_in_place(const CallPlace& place, const char* op, const at::Tensor& tensor) {
+void check_defined(const CallPlace& place, const char* op, const at::Tensor& tensor) {
   if (!tensor.defined()) refuse(place, op, "a tensor is undefined");
+}
+
+void check_in_place(const CallPlace& place, const char* op, const at::Tensor& tensor) {
+  check_defined(place, op, tensor);
   if (!tensor.is_contiguous()) refuse(place, op, "a tensor is not contiguous: ", describe(tensor));
 }
 
@@ -66,9 +70,16 @@ void check_position(const CallPlace& place, const char* op, std::int64_t positio
 }
 
 std::int64_t checked_dim(const CallPlace& place, const char* op, const at::Tensor& tensor, std::int64_t dim) {
-  if (!tensor.defined()) refuse(place, op, "a tensor is undefined");
+  check_defined(place, op, tensor);
   if (dim < -tensor.dim() || dim >= tensor.dim()) refuse(place, op, "no such dim: ", dim, " of ", describe(tensor));
   return dim < 0 ? dim + tensor.dim() : dim;
+}
+
+void check_divisible(const CallPlace& place, const char* op, const at::Tensor& tensor, std::int64_t dim) {
+  if (tensor.size(dim) % place.size != 0) {
+    refuse(place, op, "the number of ranks must divide the dim: dim ", dim, " of ", describe(tensor), ", ", place.size,
+           " ranks");
+  }
 }
 
 }  // namespace titan::comm
