@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+
+#include "titan/abi/strategy.h"
+#include "titan/sdk/plugin.hpp"
+
+namespace titan::sdk {
+
+/// The tree that apply() is given. titan/torch/strategy.hpp makes a strategy::Tree of it by itself.
+struct TreeHandle {
+  Host host;
+  titan_tree* tree;
+  std::int32_t priority;  // of the strategy
+};
+
+/// The layout that apply() is given. titan/torch/strategy.hpp makes a strategy::Mesh of it by itself.
+struct MeshHandle {
+  Host host;
+  titan_mesh* mesh;
+};
+
+/// Adapter for titan.strategy/1. The plugin class defines
+///   static constexpr std::int32_t kPriority = ...;     smaller runs further out
+///   void apply(TreeHandle tree, MeshHandle mesh);      placements and interceptors; or (strategy::Tree,
+///   strategy::Mesh)
+/// and, where it needs them,
+///   void validate(const titan_mesh_facts&, const titan_model_facts&);
+///   void materialised();
+///   void micro_batch_begin(const titan_micro_batch&);
+///   void micro_batch_end(const titan_micro_batch&);
+///   void updated();
+/// They run on the rank's training thread, as titan/abi/strategy.h says; what they throw stops the run.
+template <class Plugin>
+struct StrategyInterface {
+  static constexpr std::string_view kId = TITAN_STRATEGY_V1;
+
+  static const void* table() noexcept {
+    static constexpr titan_strategy_v1 kTable{
+        sizeof(titan_strategy_v1), Plugin::kPriority, &validate, &apply, &materialised,
+        &micro_batch_begin,        &micro_batch_end,  &updated};
+    return &kTable;
+  }
+
+ private:
+  static titan_error* validate(void* ctx, [[maybe_unused]] const titan_mesh_facts* mesh,
+                               [[maybe_unused]] const titan_model_facts* model) noexcept {
+    return run(ctx, [&]([[maybe_unused]] auto& plugin) {
+      if constexpr (requires { plugin.validate(*mesh, *model); }) plugin.validate(*mesh, *model);
+    });
+  }
+
+  static titan_error* apply(void* ctx, titan_tree* tree, titan_mesh* mesh) noexcept {
+    const Host host = instance_of<Plugin>(ctx).host;
+    return run(ctx, [&](auto& plugin) {
+      plugin.apply(TreeHandle{host, tree, Plugin::kPriority}, MeshHandle{host, mesh});
+    });
+  }
+
+  static titan_error* materialised(void* ctx) noexcept {
+    return run(ctx, []([[maybe_unused]] auto& plugin) {
+      if constexpr (requires { plugin.materialised(); }) plugin.materialised();
+    });
+  }
+
+  static titan_error* micro_batch_begin(void* ctx, [[maybe_unused]] const titan_micro_batch* micro_batch) noexcept {
+    return run(ctx, [&]([[maybe_unused]] auto& plugin) {
+      if constexpr (requires { plugin.micro_batch_begin(*micro_batch); }) plugin.micro_batch_begin(*micro_batch);
+    });
+  }
+
+  static titan_error* micro_batch_end(void* ctx, [[maybe_unused]] const titan_micro_batch* micro_batch) noexcept {
+    return run(ctx, [&]([[maybe_unused]] auto& plugin) {
+      if constexpr (requires { plugin.micro_batch_end(*micro_batch); }) plugin.micro_batch_end(*micro_batch);
+    });
+  }
+
+  static titan_error* updated(void* ctx) noexcept {
+    return run(ctx, []([[maybe_unused]] auto& plugin) {
+      if constexpr (requires { plugin.updated(); }) plugin.updated();
+    });
+  }
+
+  template <class Body>
+  static titan_error* run(void* ctx, Body body) noexcept {
+    auto& instance = instance_of<Plugin>(ctx);
+    return guard(instance.host.table(), [&] { body(instance.plugin); });
+  }
+};
+
+}  // namespace titan::sdk
