@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kDefaultVerb = "train";
 
-std::vector<AppVerb> all_verbs() { return {train_verb(), config_verb(), plugin_verb(), help_verb(), version_verb()}; }
+std::vector<AppVerb> all_verbs() { return {train_verb(), config_verb(), plugin_verb(), compare_verb(), help_verb(), version_verb()}; }
 
 const AppVerb& find(const std::vector<AppVerb>& verbs, const config::Verb& declaration) {
   for (const AppVerb& verb : verbs) {

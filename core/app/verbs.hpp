@@ -16,6 +16,7 @@ struct AppVerb {
 AppVerb train_verb();
 AppVerb config_verb();
 AppVerb plugin_verb();
+AppVerb compare_verb();
 AppVerb help_verb();
 AppVerb version_verb();
 

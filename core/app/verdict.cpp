@@ -7,12 +7,15 @@
 #include <system_error>
 #include <typeinfo>
 
+#include "core/app/compare/runs_differ.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 
 namespace titan::app {
 namespace {
+
+constexpr int kDifferent = 1;
 
 int status_of(Exit exit) { return static_cast<int>(exit); }
 
@@ -53,6 +56,8 @@ Verdict judge(const std::exception_ptr& thrown) {
     // A reader that left (head -1) has seen what it wanted.
     const bool quiet = interrupted.signal() == SIGPIPE;
     return {128 + interrupted.signal(), quiet ? std::string() : std::string(interrupted.what())};
+  } catch (const RunsDiffer& difference) {
+    return {kDifferent, difference.what()};
   } catch (const std::bad_alloc&) {
     return {status_of(Exit::resource), "out of memory"};
   } catch (const std::system_error& error) {

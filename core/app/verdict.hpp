@@ -11,8 +11,8 @@ struct Verdict {
   std::string message;  // lines; empty: nothing to say
 };
 
-/// Judges what a verb threw. titan::Error has its own status, Interrupted 128 + signal, memory that ran out 71, a file
-/// system's error 73 or 74, anything else 70.
+/// Judges what a verb threw. titan::Error has its own status, Interrupted 128 + signal, RunsDiffer 1 (no error), memory
+/// that ran out 71, a file system's error 73 or 74, anything else 70.
 Verdict judge(const std::exception_ptr& thrown);
 
 /// Logs the message, one line of it a log line.

@@ -10,9 +10,16 @@ namespace titan {
 
 namespace {
 
-[[noreturn]] void fail(std::string_view text, std::string_view source, std::size_t offset, std::string_view why) {
-  const TextPosition at = position_of(text, offset);
-  throw DataError("[json] ", printable(source), ":", at.line, ":", at.column, ": ", why);
+/// A text and where it comes from.
+struct Source {
+  std::string_view text;
+  std::string_view name;
+  std::size_t first_line;
+};
+
+[[noreturn]] void fail(const Source& source, std::size_t offset, std::string_view why) {
+  const TextPosition at = position_of(source.text, offset);
+  throw DataError("[json] ", printable(source.name), ":", at.line + source.first_line - 1, ":", at.column, ": ", why);
 }
 
 std::size_t skip_string(std::string_view text, std::size_t at) {
@@ -23,14 +30,15 @@ std::size_t skip_string(std::string_view text, std::size_t at) {
 }
 
 /// Refuses deep nesting before the parser sees it: code that walks the result may be recursive.
-void check_depth(std::string_view text, std::string_view source, std::size_t limit) {
+void check_depth(const Source& source, std::size_t limit) {
+  const std::string_view text = source.text;
   std::size_t depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '"') {
       at = skip_string(text, at);
     } else if (c == '[' || c == '{') {
-      if (++depth > limit) fail(text, source, at, concat("nested too deeply: limit ", limit));
+      if (++depth > limit) fail(source, at, concat("nested too deeply: limit ", limit));
     } else if ((c == ']' || c == '}') && depth > 0) {
       --depth;
     }
@@ -53,14 +61,18 @@ TextPosition position_of(std::string_view text, std::size_t offset) {
   return {static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1, column + 1};
 }
 
-nlohmann::json parse_json(std::string_view text, std::string_view source, const JsonLimits& limits) {
-  if (text.size() > limits.bytes) fail(text, source, 0, concat("larger than allowed: limit ", limits.bytes, " bytes"));
-  check_depth(text, source, limits.depth);
+nlohmann::json parse_json(std::string_view text, std::string_view source, const JsonLimits& limits,
+                          std::size_t first_line) {
+  const Source whole{text, source, first_line};
+  if (text.size() > limits.bytes) fail(whole, 0, concat("larger than allowed: limit ", limits.bytes, " bytes"));
+  check_depth(whole, limits.depth);
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    fail(text, source, error.byte > 0 ? error.byte - 1 : 0, reason(error));
+    fail(whole, error.byte > 0 ? error.byte - 1 : 0, reason(error));
   } catch (const nlohmann::json::exception& error) {
+    // A number that is too large comes without a position; the line is known where there is one only.
+    if (text.find('\n') == std::string_view::npos) fail(whole, 0, reason(error));
     throw DataError("[json] ", printable(source), ": ", reason(error));
   }
 }

@@ -12,8 +12,10 @@ struct JsonLimits {
   std::size_t depth = 64;
 };
 
-/// Parses a JSON text that nobody vouches for. DataError names `source`, line and column: "config.json:3:7: ...".
-nlohmann::json parse_json(std::string_view text, std::string_view source, const JsonLimits& limits = {});
+/// Parses a JSON text that nobody vouches for. DataError names `source`, line and column: "config.json:3:7: ...". The
+/// text begins in line `first_line` of its source.
+nlohmann::json parse_json(std::string_view text, std::string_view source, const JsonLimits& limits = {},
+                          std::size_t first_line = 1);
 
 /// Line and column, both from 1, of a byte position; columns count bytes.
 struct TextPosition {

@@ -32,6 +32,15 @@ TEST(JsonTest, ErrorsNameLineAndColumn) {
   EXPECT_NE(message_for("[1] x").find("a.json:1:5: "), std::string::npos) << message_for("[1] x");
 }
 
+TEST(JsonTest, ATextMayBeginInALaterLine) {
+  const auto message = [](std::string_view text) {
+    return thrown_by([&] { parse_json(text, "rows.jsonl", {}, 7); }).message;
+  };
+  EXPECT_NE(message("{\"a\": tru}").find("rows.jsonl:7:"), std::string::npos);
+  EXPECT_NE(message("{\n]").find("rows.jsonl:8:1: "), std::string::npos) << message("{\n]");
+  EXPECT_NE(message("[1e999]").find("rows.jsonl:7:1: "), std::string::npos) << message("[1e999]");
+}
+
 TEST(JsonTest, RefusesWhatDoesNotFit) {
   EXPECT_NE(message_for("[1e999]").find("a.json"), std::string::npos);
   EXPECT_NE(message_for("\"\xff\"").find("a.json:1:"), std::string::npos);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/app/compare/run_table.hpp"
+
+namespace titan::app {
+
+/// Writes a run's table as a stored reference: a small JSON file, one step a line, with the versions that made it and
+/// the run's settings.
+std::string render_reference(const RunTable& table);
+
+/// Reads a stored reference, or plain text with a step and a loss a line, as torchtitan's loss files are. DataError
+/// names `source` and line.
+RunTable read_stored_reference(std::string_view text, const std::string& source,
+                               const std::vector<std::string>& columns);
+
+}  // namespace titan::app
