@@ -1,7 +1,10 @@
+#include <unistd.h>
+
 #include <exception>
 
 #include "core/app/completion.hpp"
 #include "core/app/output.hpp"
+#include "core/app/rank_outcome.hpp"
 #include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
 #include "core/app/verdict.hpp"
@@ -20,6 +23,9 @@ int main(int argc, char** argv) {
     verdict = titan::app::judge(std::current_exception());
     titan::app::report(verdict);
   }
+  titan::app::tell_launcher(verdict);
   titan::app::mark_complete();
+  // Threads that wait for lost peers may never end, and destructors at exit would wait for them.
+  if (verdict.status != 0 && titan::app::has_peers()) ::_exit(verdict.status);
   return verdict.status;
 }

@@ -123,6 +123,8 @@ void begin_training() {
   ::alarm(0);
 }
 
+bool has_training_begun() { return is_training.load(); }
+
 void install_fatal_signals() {
   install_signal_stack();
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {

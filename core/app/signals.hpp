@@ -14,6 +14,8 @@ const StopFlag& stop_flag();
 
 /// Says that there is work to lose from here on: a stop waits for the next safe point, however far it is.
 void begin_training();
+/// Whether begin_training() was called.
+bool has_training_begun();
 
 /// Makes fatal signals say in which plugin and callback they happened, before they end the process as always.
 void install_fatal_signals();

@@ -43,6 +43,7 @@ class Reader {
         positional(word, " (options after -- are not read)");
       } else if (word == "--") {
         ended = true;
+        if (!verb_.rest.empty()) take_rest();
       } else if (word == "-h") {
         out_.flags["help"].emplace_back();
       } else if (is_flag(word) || is_short_flag(word)) {
@@ -55,12 +56,18 @@ class Reader {
   }
 
  private:
+  void take_rest() {
+    out_.rest.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+    at_ = words_.size();
+  }
+
   void named(const std::string& word) {
     after_boolean_.clear();
     const std::size_t sign = word.find('=');
     const OptionalText value = sign == std::string::npos ? OptionalText() : word.substr(sign + 1);
     const std::string name = is_flag(word) ? normalized(word.substr(2, sign - 2)) : std::string();
-    if (const auto found = std::ranges::find(verb_.flags, name, &Flag::name); found != verb_.flags.end()) {
+    const auto is_named = [&](const Flag& flag) { return normalized(flag.name) == name; };
+    if (const auto found = std::ranges::find_if(verb_.flags, is_named); found != verb_.flags.end()) {
       take_flag(*found, value);
     } else if (const Option* option = find_option(name); option != nullptr) {
       take_option(*option, value);

@@ -27,6 +27,9 @@ Invocation split_verb(const Registry& registry, const Words& command_line, std::
 /// Neither declared nor checked here; "--" ends the search.
 std::vector<std::string> flag_values(const Words& words, std::string_view flag);
 
+/// The words after the first "--"; none where there is no such word.
+Words words_after_dashes(const Words& words);
+
 /// The pattern of `--help=PATTERN`, empty for `--help` and `-h`; nothing where no help is asked for.
 std::optional<std::string> help_pattern(const Words& words);
 
@@ -41,6 +44,7 @@ struct CommandLine {
   std::map<std::string, std::vector<std::string>, std::less<>> flags;  // of the verb; an empty text where no value came
   std::vector<CliSetting> settings;                                    // in order: the last one wins
   std::vector<std::string> positionals;
+  Words rest;  // after "--", of a verb that takes another command line
 
   bool has(std::string_view flag) const { return flags.contains(flag); }
   /// The flag's last value, or `otherwise`.

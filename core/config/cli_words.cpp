@@ -36,6 +36,11 @@ std::vector<std::string> flag_values(const Words& words, std::string_view flag) 
   return values;
 }
 
+Words words_after_dashes(const Words& words) {
+  const auto dashes = std::ranges::find(words, "--");
+  return dashes == words.end() ? Words() : Words(dashes + 1, words.end());
+}
+
 std::optional<std::string> help_pattern(const Words& words) {
   std::optional<std::string> pattern;
   for (const std::string& word : before_end(words)) {

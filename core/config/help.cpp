@@ -120,8 +120,9 @@ class Help {
     for (const std::string& word : verb == nullptr ? std::vector<std::string>{} : verb->positionals) {
       words += concat(" ", word);
     }
-    out_ +=
-        concat("usage: titan ", words, " [flags]", verb == nullptr || verb->takes_options ? " [options]" : "", "\n");
+    words += concat(" [flags]", verb == nullptr || verb->takes_options ? " [options]" : "");
+    if (verb != nullptr && !verb->rest.empty()) words += concat(" -- ", verb->rest);
+    out_ += concat("usage: titan ", words, "\n");
     if (verb == nullptr) {
       out_ += "\nverbs:\n";
       for (const Verb& known : registry_.verbs()) out_ += entry(known.name, known.summary, request_.width);

@@ -7,7 +7,7 @@ namespace titan::config {
 
 /// A flag of a verb, which is no configuration: `--schema`, `--plugin FILE`, `--help[=PATTERN]`.
 struct Flag {
-  std::string name;     // without dashes
+  std::string name;     // without leading dashes; underscores may stand for the dashes in it
   std::string metavar;  // of its value; empty: it takes none
   std::string help;
   bool value_optional = false;  // a value follows only after "=": `--help=PATTERN`
@@ -21,6 +21,7 @@ struct Verb {
   std::vector<Flag> flags;
   std::vector<std::string> positionals;  // names of the words it takes besides flags, for help and errors
   bool takes_options = true;             // whether configuration options may follow
+  std::string rest = {};  // name of the words after "--", which are another command line; empty: there are none
 };
 
 }  // namespace titan::config

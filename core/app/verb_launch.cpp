@@ -1,0 +1,95 @@
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/app/run_selection.hpp"
+#include "core/app/signals.hpp"
+#include "core/app/verbs.hpp"
+#include "core/base/error.hpp"
+#include "core/base/files.hpp"
+#include "core/base/log.hpp"
+#include "core/base/log_spdlog.hpp"
+#include "core/config/mesh.hpp"
+#include "core/launch/launch_options.hpp"
+#include "core/launch/launcher.hpp"
+
+namespace titan::app {
+namespace {
+
+constexpr const char* kRunVerb = "train";
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+launch::LaunchOptions read_options(const Session& session, const config::Invocation& invocation) {
+  config::Problems problems;
+  const config::CommandLine line =
+      config::read_command_line(session.registry(), *invocation.verb, {}, invocation.words, problems);
+  if (!problems.empty() && line.rest.empty()) {
+    problems.add_usage(
+        "what the ranks are to do comes after --: titan launch --nproc-per-node 2 -- train --module ...");
+  }
+  problems.throw_if_any();
+  return launch::read_launch_options(line, &variable);
+}
+
+/// What the ranks would refuse is refused here, once and before there is any.
+config::Config check_run(const Session& session, const launch::LaunchOptions& options) {
+  const config::Invocation run = config::split_verb(session.registry(), options.command, kRunVerb);
+  if (run.verb->name != kRunVerb) {
+    throw UsageError("[launch] only the verb ", kRunVerb, " is for several ranks: ", run.verb->name);
+  }
+  config::Config config = session.resolve(*run.verb, run.words).config;
+  check_selection(session, config);
+  const config::Mesh mesh = config::Mesh::from(config, options.world_size());
+  log_info("launch", "mesh: ", mesh.describe());
+  return config;
+}
+
+void check_end(const launch::JobEnd& end) {
+  if (end.verdict.status == 0) return;
+  const Exit status{end.verdict.status};
+  if (end.verdict.stop_signal == 0) throw Error(status, end.message);
+  if (status != Exit::stopped) throw Interrupted(end.verdict.stop_signal);
+  throw Error(status, "[launch] stopped on request");
+}
+
+void run(const Session& session, const config::Invocation& invocation) {
+  start_spdlog();
+  launch::Job job;
+  job.options = read_options(session, invocation);
+  const config::Config config = check_run(session, job.options);
+  stop_flag().check();
+
+  const std::filesystem::path dump_folder = config.string("dump_folder");
+  create_folder(dump_folder);
+  job.program = std::filesystem::canonical("/proc/self/exe");
+  job.arguments = job.options.command;
+  job.log_folder = job.options.log_folder.value_or(dump_folder / "logs");
+  job.report_folder = dump_folder / "errors";
+  check_end(launch::run_job(job, stop_flag()));
+}
+
+}  // namespace
+
+AppVerb launch_verb() {
+  std::vector<config::Flag> flags = launch::launch_flags();
+  for (config::Flag& flag : plugin_flags()) {
+    if (flag.name == "help") flags.push_back(std::move(flag));
+  }
+  return {{.name = "launch",
+           .summary = "Run several ranks of one training on this node, as torchrun does: titan launch "
+                      "--nproc-per-node 4 -- train --module llama3 --config llama3_debugmodel.",
+           .flags = std::move(flags),
+           .positionals = {},
+           .takes_options = false,
+           .rest = "[train] RUN..."},
+          &run};
+}
+
+}  // namespace titan::app

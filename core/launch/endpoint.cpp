@@ -1,0 +1,40 @@
+#include "core/launch/endpoint.hpp"
+
+#include <charconv>
+
+namespace titan::launch {
+namespace {
+
+constexpr std::int64_t kHighestPort = 65535;
+
+std::optional<std::int64_t> parse_port(std::string_view text) {
+  std::int64_t port = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  const bool is_port = error == std::errc() && end == text.data() + text.size() && port >= 0 && port <= kHighestPort;
+  return is_port ? std::optional(port) : std::nullopt;
+}
+
+/// The end of the host in "[::1]:80", "host:80" and in a bare IPv6 address, which has more than one colon.
+std::size_t end_of_host(std::string_view text) {
+  if (text.starts_with('[')) return text.find(']') == std::string_view::npos ? 0 : text.find(']') + 1;
+  const std::size_t colon = text.find(':');
+  return colon == text.rfind(':') && colon != std::string_view::npos ? colon : text.size();
+}
+
+}  // namespace
+
+std::optional<Endpoint> parse_endpoint(std::string_view text, std::int64_t default_port) {
+  const std::size_t end = end_of_host(text);
+  std::string_view host = text.substr(0, end);
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  const bool is_host = !host.empty() && host.find_first_of(" \t\n/[]") == std::string_view::npos;
+  if (!is_host) return std::nullopt;
+  if (end == text.size()) return Endpoint{std::string(host), default_port};
+  if (text[end] != ':') return std::nullopt;
+  const std::optional<std::int64_t> port = parse_port(text.substr(end + 1));
+  return port ? std::optional(Endpoint{std::string(host), *port}) : std::nullopt;
+}
+
+bool is_loopback(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+}  // namespace titan::launch

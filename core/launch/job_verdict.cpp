@@ -1,0 +1,114 @@
+#include "core/launch/job_verdict.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <map>
+
+#include "core/base/error.hpp"
+
+namespace titan::launch {
+namespace {
+
+constexpr int kPeerLost = static_cast<int>(Exit::unavailable);
+
+/// Classes of failures, the likeliest root first.
+enum class Cause { own, stopped, peers, launcher, none };
+
+Cause cause_of(const RankEnd& end) {
+  if (end.was_stopped) return Cause::stopped;
+  if (status_of(end) == 0) return Cause::none;
+  if (end.signal != 0 && end.signal == end.launchers_signal) return Cause::launcher;
+  if (end.launchers_signal != 0 && end.status == 128 + end.launchers_signal) return Cause::launcher;
+  return status_of(end) == kPeerLost ? Cause::peers : Cause::own;
+}
+
+/// A rank writes its error when it fails, and may take a while to leave.
+double failed_at(const RankEnd& end) { return end.error ? std::min(end.error->moment, end.moment) : end.moment; }
+
+std::optional<std::size_t> find_culprit(const std::vector<RankEnd>& ends) {
+  std::optional<std::size_t> found;
+  const auto comes_before = [&](const RankEnd& a, const RankEnd& b) {
+    if (cause_of(a) != cause_of(b)) return cause_of(a) < cause_of(b);
+    return failed_at(a) < failed_at(b);
+  };
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (cause_of(ends[i]) == Cause::none) continue;
+    if (!found || comes_before(ends[i], ends[*found])) found = i;
+  }
+  return found;
+}
+
+/// Who loses a peer that was asked to stop did nothing wrong.
+bool ended_as_asked(const RankEnd& end, int stop_signal) {
+  const int status = status_of(end);
+  return status == 0 || status == 128 + stop_signal || status == static_cast<int>(Exit::stopped) ||
+         cause_of(end) != Cause::own;
+}
+
+std::string name_of(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? concat("signal ", signal) : concat("SIG", name, " (", signal, ")");
+}
+
+std::string_view hint_of(int signal) {
+  switch (signal) {
+    case SIGKILL:
+      return ": perhaps for memory that ran out (the kernel's log tells: dmesg), or by hand";
+    case SIGABRT:
+      return ": an uncaught exception or a failed assertion";
+    case SIGSEGV:
+    case SIGBUS:
+      return ": an invalid memory access";
+    case SIGILL:
+      return ": an instruction that this processor does not have";
+    case SIGXCPU:
+      return ": the limit of its processor time";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+int status_of(const RankEnd& end) {
+  const bool is_early = end.status == 0 && !end.has_token;
+  return is_early ? static_cast<int>(Exit::internal) : end.status;
+}
+
+JobVerdict judge(const std::vector<RankEnd>& ends, int stop_signal) {
+  const std::optional<std::size_t> culprit = find_culprit(ends);
+  if (!culprit) return {};
+  const auto is_as_asked = [&](const RankEnd& end) { return ended_as_asked(end, stop_signal); };
+  if (stop_signal != 0 && std::ranges::all_of(ends, is_as_asked)) {
+    const auto is_saved = [](const RankEnd& end) { return end.status == static_cast<int>(Exit::stopped); };
+    const bool saved = std::ranges::any_of(ends, is_saved);
+    return {saved ? static_cast<int>(Exit::stopped) : 128 + stop_signal, std::nullopt, stop_signal};
+  }
+  const RankEnd& first = ends[*culprit];
+  return {cause_of(first) == Cause::stopped ? kPeerLost : status_of(first), culprit, 0};
+}
+
+std::string describe(const RankEnd& end) {
+  if (end.was_stopped) return "was stopped (SIGSTOP) and could not go on; the launcher killed it";
+  if (end.status == 0 && !end.has_token)
+    return "exited 0 without its completion token: something ended the process early";
+  if (end.signal == 0) return concat("exited ", end.status);
+  const bool by_launcher = end.signal == end.launchers_signal;
+  return concat("was killed by ", name_of(end.signal),
+                by_launcher ? ": the launcher's, it did not leave by itself" : hint_of(end.signal));
+}
+
+std::string describe_others(const std::vector<RankEnd>& ends, std::size_t culprit) {
+  std::map<std::string, std::vector<std::string>> groups;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (i != culprit && status_of(ends[i]) != 0) groups[describe(ends[i])].push_back(concat(ends[i].rank));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [how, ranks] : groups) {
+    parts.push_back(concat(ranks.size() == 1 ? "rank " : "ranks ", join(ranks, ", "), " ", how));
+  }
+  return join(parts, "; ");
+}
+
+}  // namespace titan::launch

@@ -1,0 +1,286 @@
+#include "core/launch/launcher.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/base/files.hpp"
+#include "core/launch/child_process.hpp"
+#include "core/launch/rank_output.hpp"
+#include "core/launch/signal_inbox.hpp"
+#include "core/launch/store_socket.hpp"
+#include "core/launch/supervision.hpp"
+
+namespace titan::launch {
+namespace {
+
+constexpr double kConsolePatienceSeconds = 2;
+// News wakes the loop; this is for a change that made none.
+constexpr double kLongestSleepSeconds = 1;
+constexpr std::string_view kPrefix = "[launch]:";
+
+/// A rank of this node.
+struct LocalRank {
+  RankEnd end;
+  ReportFiles report;
+  LastLines last_lines;
+  std::unique_ptr<RankStream> output;
+  std::unique_ptr<RankStream> errors;
+  std::unique_ptr<ChildProcess> process;
+  bool is_stopped = false;
+};
+
+std::string random_id() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 16; ++i) id += kDigits[random() % kDigits.size()];
+  return id;
+}
+
+class Launcher {
+ public:
+  explicit Launcher(const Job& job)
+      : job_(job),
+        options_(job.options),
+        output_(job.console_output, wants_color(job.console_output)),
+        errors_(job.console_errors, wants_color(job.console_errors)),
+        supervision_(static_cast<std::size_t>(options_.num_local_ranks), options_.grace_seconds) {
+    if (options_.run_id.empty()) options_.run_id = random_id();
+  }
+
+  JobEnd run(const StopFlag& stop) {
+    open_files();
+    StoreSocket store;
+    store.port = options_.meeting_point.port;
+    if (options_.node_rank == 0) store = listen_at(options_.meeting_point, options_.num_nodes > 1);
+    stop.check();
+    start_ranks(store);
+    store.socket = FileDescriptor();
+    while (!supervision_.all_ended()) turn();
+    return finish();
+  }
+
+ private:
+  void open_files();
+  void open_streams(LocalRank& rank);
+  void start_ranks(const StoreSocket& store);
+  void start(LocalRank& rank, std::int64_t local_rank, const StoreSocket& store);
+
+  void turn();
+  void wait_for_news();
+  void read_streams();
+  void take_signals();
+  void look_after_children();
+  void follow(std::size_t place, const ChildChange& change);
+  void rank_ended(std::size_t place, const ChildChange& change);
+  void carry_out_orders();
+
+  JobEnd finish();
+  std::string final_message(const JobVerdict& verdict) const;
+  template <class... Parts>
+  void say(const Parts&... parts) {
+    errors_.add_line(kPrefix, concat(parts...));
+  }
+
+  const Job& job_;
+  LaunchOptions options_;
+  SignalInbox inbox_;
+  Console output_;
+  Console errors_;
+  Supervision supervision_;
+  std::vector<std::unique_ptr<LocalRank>> ranks_;
+  int stop_signal_ = 0;
+  bool has_failure_ = false;
+};
+
+void Launcher::open_files() {
+  create_folder(job_.log_folder);
+  create_folder(job_.report_folder);
+  for (std::int64_t local = 0; local < options_.num_local_ranks; ++local) {
+    auto rank = std::make_unique<LocalRank>();
+    rank->end.rank = options_.rank(local);
+    const std::string name = concat("rank_", rank->end.rank);
+    rank->report = {job_.report_folder / (name + ".json"), job_.report_folder / (name + ".done")};
+    // What an earlier run said must not be taken for this one's.
+    for (const auto& path : {rank->report.error, rank->report.done}) {
+      std::error_code error;
+      std::filesystem::remove(path, error);
+      if (error) throw CreateError("[launch] cannot replace ", printable(path.native()), ": ", error.message());
+    }
+    open_streams(*rank);
+    ranks_.push_back(std::move(rank));
+  }
+}
+
+void Launcher::open_streams(LocalRank& rank) {
+  const bool is_shown = std::ranges::binary_search(options_.shown_ranks, rank.end.rank);
+  const std::string prefix = concat("[", options_.role, rank.end.rank, "]:");
+  const auto open = [&](const StreamUse& use, std::string_view stream, Console& console) {
+    const std::string name = concat("rank_", rank.end.rank, ".", stream, ".log");
+    return std::make_unique<RankStream>(use.to_file ? job_.log_folder / name : std::filesystem::path(), prefix,
+                                        use.to_console && is_shown ? &console : nullptr, rank.last_lines);
+  };
+  rank.output = open(options_.standard_output, "stdout", output_);
+  rank.errors = open(options_.standard_error, "stderr", errors_);
+}
+
+void Launcher::start_ranks(const StoreSocket& store) {
+  for (std::size_t place = 0; place < ranks_.size(); ++place) {
+    start(*ranks_[place], static_cast<std::int64_t>(place), store);
+  }
+}
+
+void Launcher::start(LocalRank& rank, std::int64_t local_rank, const StoreSocket& store) {
+  const int socket = rank.end.rank == 0 ? store.socket.get() : -1;
+  ChildProgram child{.program = job_.program, .arguments = job_.arguments, .variables = {}, .inherited = {}};
+  child.variables = rank_variables(own_variables(), options_, local_rank, store.port, socket, rank.report);
+  if (socket >= 0) child.inherited.push_back(socket);
+  rank.process = std::make_unique<ChildProcess>(child);
+  rank.output->attach(std::move(rank.process->standard_output()));
+  rank.errors->attach(std::move(rank.process->standard_error()));
+}
+
+void Launcher::turn() {
+  wait_for_news();
+  read_streams();
+  output_.write_some();
+  errors_.write_some();
+  take_signals();
+  look_after_children();
+  carry_out_orders();
+}
+
+void Launcher::wait_for_news() {
+  std::vector<pollfd> places{{inbox_.descriptor(), POLLIN, 0}};
+  for (const auto& rank : ranks_) {
+    for (const RankStream* stream : {rank->output.get(), rank->errors.get()}) {
+      if (stream->descriptor() >= 0) places.push_back({stream->descriptor(), POLLIN, 0});
+    }
+  }
+  for (const Console* console : {&output_, &errors_}) {
+    if (console->is_waiting()) places.push_back({console->descriptor(), POLLOUT, 0});
+  }
+  const double rest = supervision_.next_deadline() - monotonic_seconds();
+  const double seconds = std::clamp(rest, 0.0, kLongestSleepSeconds);
+  ::poll(places.data(), places.size(), static_cast<int>(std::ceil(seconds * 1e3)));
+}
+
+void Launcher::read_streams() {
+  for (const auto& rank : ranks_) {
+    for (RankStream* stream : {rank->output.get(), rank->errors.get()}) {
+      stream->read_some();
+      if (const std::string problem = stream->take_problem(); !problem.empty()) say(problem);
+    }
+  }
+}
+
+void Launcher::take_signals() {
+  for (const int signal : inbox_.take()) {
+    if (signal == SIGCHLD) continue;
+    say(stop_signal_ == 0 ? "passing on SIG" : "a second signal, ending all ranks now: SIG", ::sigabbrev_np(signal));
+    if (stop_signal_ == 0) stop_signal_ = signal;
+    supervision_.stop_requested(signal, monotonic_seconds());
+  }
+}
+
+void Launcher::look_after_children() {
+  for (std::size_t place = 0; place < ranks_.size(); ++place) {
+    while (const auto change = ranks_[place]->process->poll_change()) follow(place, *change);
+  }
+}
+
+void Launcher::follow(std::size_t place, const ChildChange& change) {
+  LocalRank& rank = *ranks_[place];
+  switch (change.kind) {
+    case ChildChange::Kind::stopped:
+      rank.is_stopped = true;
+      say("rank ", rank.end.rank, " was stopped by SIG", ::sigabbrev_np(change.signal), "; its peers will miss it");
+      return supervision_.rank_stopped(place);
+    case ChildChange::Kind::continued:
+      rank.is_stopped = false;
+      say("rank ", rank.end.rank, " goes on");
+      return supervision_.rank_continued(place);
+    case ChildChange::Kind::ended:
+      return rank_ended(place, change);
+  }
+}
+
+void Launcher::rank_ended(std::size_t place, const ChildChange& change) {
+  LocalRank& rank = *ranks_[place];
+  rank.end.status = change.status;
+  rank.end.signal = change.signal;
+  rank.end.moment = monotonic_seconds();
+  rank.end.has_token = has_done_token(rank.report.done, rank.process->pid());
+  rank.end.error = read_rank_error(rank.report.error);
+  const bool failed = status_of(rank.end) != 0;
+  supervision_.rank_ended(place, failed, rank.end.moment);
+  if (!failed || std::exchange(has_failure_, true) || stop_signal_ != 0) return;
+  say("rank ", rank.end.rank, " ", describe(rank.end));
+  if (!supervision_.all_ended()) say("the other ranks have ", options_.grace_seconds, " s to leave by themselves");
+}
+
+void Launcher::carry_out_orders() {
+  for (const Order& order : supervision_.take_orders(monotonic_seconds())) {
+    LocalRank& rank = *ranks_[order.rank];
+    if (order.signal != SIGCONT) rank.end.launchers_signal = order.signal;
+    if (order.signal == SIGKILL) {
+      rank.end.was_stopped = rank.is_stopped;
+      say("killing rank ", rank.end.rank, rank.is_stopped ? ", which is stopped" : ", which did not leave");
+    }
+    rank.process->signal(order.signal);
+  }
+}
+
+JobEnd Launcher::finish() {
+  std::vector<RankEnd> ends;
+  for (const auto& rank : ranks_) {
+    rank->process->kill_group();
+    rank->output->finish();
+    rank->errors->finish();
+    ends.push_back(rank->end);
+  }
+  JobEnd end{judge(ends, stop_signal_), {}};
+  if (end.verdict.culprit) {
+    const LocalRank& first = *ranks_[*end.verdict.culprit];
+    if (!first.last_lines.lines().empty()) say("the last lines of rank ", first.end.rank, ":");
+    const std::string prefix = concat("[", options_.role, first.end.rank, "]:");
+    for (const std::string& line : first.last_lines.lines()) errors_.add_line(prefix, line);
+    end.message = final_message(end.verdict);
+  }
+  output_.flush(kConsolePatienceSeconds);
+  errors_.flush(kConsolePatienceSeconds);
+  return end;
+}
+
+std::string Launcher::final_message(const JobVerdict& verdict) const {
+  std::vector<RankEnd> ends;
+  for (const auto& rank : ranks_) ends.push_back(rank->end);
+  const RankEnd& first = ends[*verdict.culprit];
+  const std::string phase = first.error ? concat(" (", first.error->phase, ")") : std::string();
+  std::string text = concat("[launch] rank ", first.rank, " failed first: it ", describe(first), phase);
+  if (first.error) {
+    for (const std::string& line : split(first.error->message, '\n')) {
+      text += concat("\n[launch] rank ", first.rank, " says: ", line);
+    }
+  }
+  const std::string others = describe_others(ends, *verdict.culprit);
+  if (!others.empty()) text += concat("\n[launch] because of it: ", others);
+  return text + concat("\n[launch] output of all ranks: ", printable(job_.log_folder.native()));
+}
+
+}  // namespace
+
+JobEnd run_job(const Job& job, const StopFlag& stop) { return Launcher(job).run(stop); }
+
+}  // namespace titan::launch

@@ -1,0 +1,89 @@
+#include "core/launch/store_socket.hpp"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "core/base/error.hpp"
+
+namespace titan::launch {
+namespace {
+
+constexpr int kBacklog = 4096;
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+Addresses addresses_of(const Endpoint& endpoint, const char* host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(host, std::to_string(endpoint.port).c_str(), &hints, &found);
+  if (error != 0) {
+    throw PeerError("[launch] unknown host of the meeting point: ", printable(endpoint.host), ": ",
+                    ::gai_strerror(error));
+  }
+  return {found, &::freeaddrinfo};
+}
+
+std::int64_t port_of(int socket) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  TITAN_CHECK(::getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size) == 0, "a bound socket has a name");
+  const bool is_v6 = bound.ss_family == AF_INET6;
+  return ntohs(is_v6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
+                     : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+}
+
+/// Returns 0 or the errno of the failure.
+int listen_on(const addrinfo& address, StoreSocket& out) {
+  FileDescriptor made(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!made.is_open()) return errno;
+  // Connections of a run before this one may still be closing on a port that was named.
+  const int on = 1;
+  ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (::bind(made.get(), address.ai_addr, address.ai_addrlen) != 0 || ::listen(made.get(), kBacklog) != 0) return errno;
+  out.port = port_of(made.get());
+  out.socket = std::move(made);
+  return 0;
+}
+
+int listen_on_first(const addrinfo* addresses, StoreSocket& out) {
+  int error = EADDRNOTAVAIL;
+  for (const addrinfo* address = addresses; address != nullptr && !out.socket.is_open(); address = address->ai_next) {
+    error = listen_on(*address, out);
+    if (error == EADDRINUSE) return error;
+  }
+  return error;
+}
+
+[[noreturn]] void refuse(const Endpoint& endpoint, int error) {
+  const std::string why = std::generic_category().message(error);
+  const std::string place = concat(printable(endpoint.host), ":", endpoint.port);
+  if (error == EADDRINUSE) {
+    throw PeerError("[launch] address in use: ", place,
+                    ": another program listens there; name another port, or none to get one that is free");
+  }
+  if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
+    throw ResourceError("[launch] cannot open a socket: ", why);
+  }
+  throw PeerError("[launch] cannot listen at the meeting point: ", place, ": ", why);
+}
+
+}  // namespace
+
+StoreSocket listen_at(const Endpoint& endpoint, bool any_address) {
+  StoreSocket out;
+  int error = listen_on_first(addresses_of(endpoint, endpoint.host.c_str()).get(), out);
+  if (error == EADDRNOTAVAIL && any_address) error = listen_on_first(addresses_of(endpoint, nullptr).get(), out);
+  if (!out.socket.is_open()) refuse(endpoint, error);
+  return out;
+}
+
+}  // namespace titan::launch
