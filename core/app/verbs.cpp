@@ -12,13 +12,20 @@ namespace {
 
 constexpr const char* kDefaultVerb = "train";
 
-std::vector<AppVerb> all_verbs() { return {train_verb(), config_verb(), plugin_verb(), compare_verb(), help_verb(), version_verb()}; }
+std::vector<AppVerb> all_verbs() {
+  return {train_verb(), config_verb(), plugin_verb(), compare_verb(), launch_verb(), help_verb(), version_verb()};
+}
 
 const AppVerb& find(const std::vector<AppVerb>& verbs, const config::Verb& declaration) {
   for (const AppVerb& verb : verbs) {
     if (verb.declaration.name == declaration.name) return verb;
   }
   throw InternalError("a verb is in the registry only: ", declaration.name);
+}
+
+/// The words that name plugins: those of the run, which a verb that runs others has after "--".
+config::Words run_words(const config::Invocation& invocation) {
+  return invocation.verb->rest.empty() ? invocation.words : config::words_after_dashes(invocation.words);
 }
 
 }  // namespace
@@ -39,7 +46,7 @@ void run_command_line(config::Words words) {
   const config::Invocation invocation = config::split_verb(registry, words, bare_help ? "help" : kDefaultVerb);
   const AppVerb& verb = find(verbs, *invocation.verb);
 
-  const Session session(std::move(registry), invocation.words);
+  const Session session(std::move(registry), run_words(invocation));
   stop_flag().check();
   if (const auto pattern = config::help_pattern(invocation.words); pattern) {
     print(config::render_help(session.registry(),

@@ -17,6 +17,7 @@ AppVerb train_verb();
 AppVerb config_verb();
 AppVerb plugin_verb();
 AppVerb compare_verb();
+AppVerb launch_verb();
 AppVerb help_verb();
 AppVerb version_verb();
 

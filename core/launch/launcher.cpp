@@ -275,7 +275,7 @@ std::string Launcher::final_message(const JobVerdict& verdict) const {
     }
   }
   const std::string others = describe_others(ends, *verdict.culprit);
-  if (!others.empty()) text += concat("\n[launch] because of it: ", others);
+  if (!others.empty()) text += concat("\n[launch] also: ", others);
   return text + concat("\n[launch] output of all ranks: ", printable(job_.log_folder.native()));
 }
 
