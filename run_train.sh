@@ -2,10 +2,10 @@
 # Trains: fetches what is missing, builds, runs. ./run_train.sh [OPTION...], options as `titan --help` lists them.
 #
 # Environment (torchtitan's names)
-#   NGPU       number of ranks (1; this release runs one)
+#   NGPU       number of ranks (1); more than one: as `titan launch` runs them
 #   MODULE     the model plugin (llama3)
 #   CONFIG     one of its presets, or a .toml file (llama3_debugmodel)
-#   LOG_RANK   ranks whose log is shown, separated by commas (0)
+#   LOG_RANK   ranks whose output is shown, separated by commas (0); files are written of all
 #   COMM_MODE  empty; this release has no other mode
 #
 # It runs in the checkout, wherever it is called from, as torchtitan's script does: relative paths in options and in
@@ -19,7 +19,7 @@ refuse() { printf '[run_train] %s\n' "$*" >&2; exit "$config_error"; }
 ngpu="${NGPU:-1}" module="${MODULE:-llama3}" config="${CONFIG:-llama3_debugmodel}" log_rank="${LOG_RANK:-0}"
 
 [[ $ngpu =~ ^[0-9]{1,6}$ ]] || refuse "NGPU must be a number of ranks: $ngpu"
-((10#$ngpu == 1)) || refuse "NGPU must be 1, this release trains with one rank: $ngpu"
+((10#$ngpu >= 1)) || refuse "NGPU must be at least 1: $ngpu"
 [[ $log_rank =~ ^[0-9]{1,6}(,[0-9]{1,6})*$ ]] || refuse "LOG_RANK must be rank numbers separated by commas: $log_rank"
 for rank in ${log_rank//,/ }; do
   ((10#$rank < 10#$ngpu)) || refuse "LOG_RANK names a rank that does not exist: $rank, ranks 0 to $((10#$ngpu - 1))"
@@ -35,4 +35,7 @@ if [[ $(pwd -P) != "$(cd "$root" && pwd -P)" ]]; then
   printf '[run_train] running in %s: relative paths start there\n' "$root" >&2
 fi
 cd "$root"
-exec "build/${TITAN_PRESET:-release}/bin/titan" train --module "$module" --config "$config" "$@"
+titan="build/${TITAN_PRESET:-release}/bin/titan"
+run=(train --module "$module" --config "$config" "$@")
+((10#$ngpu > 1)) || exec "$titan" "${run[@]}"
+LOG_RANK=$log_rank exec "$titan" launch --nproc-per-node "$((10#$ngpu))" --role rank --tee 3 -- "${run[@]}"

@@ -6,7 +6,7 @@ set_up() {
   mkdir -p "$T/tree" "$T/elsewhere"
   cp "$repo/run_train.sh" "$T/tree"
   write_script "$T/tree/tools/build.sh" <<<$'#!/bin/sh\necho "build: $*"\nexit "${BUILD_RC:-0}"'
-  write_script "$T/tree/build/release/bin/titan" <<<$'#!/bin/sh\necho "titan in $(pwd -P):"; printf "<%s>" "$@"; exit "${TITAN_RC:-0}"'
+  write_script "$T/tree/build/release/bin/titan" <<<$'#!/bin/sh\necho "titan in $(pwd -P), LOG_RANK=$LOG_RANK:"; printf "<%s>" "$@"; exit "${TITAN_RC:-0}"'
   cd "$T/tree" || exit 1
 }
 
@@ -20,7 +20,7 @@ case_defaults() {
   run ./run_train.sh
   expect_rc 0
   expect_says "build: titan_runtime"
-  expect_says "titan in $(pwd -P):"
+  expect_says "titan in $(pwd -P), LOG_RANK=:"
   expect_says "<train><--module><llama3><--config><llama3_debugmodel>"
 }
 
@@ -48,14 +48,30 @@ case_runs_in_the_checkout() {
   run ../tree/run_train.sh
   expect_rc 0
   expect_says "[run_train] running in $T/tree: relative paths start there"
-  expect_says "titan in $root:"
+  expect_says "titan in $root,"
 }
 
 case_more_ranks() {
-  NGPU=2 run ./run_train.sh
-  expect_refused "NGPU must be 1, this release trains with one rank: 2"
+  NGPU=4 LOG_RANK=0,3 MODULE=other CONFIG=small run ./run_train.sh --training.steps 3 --note "a b"
+  expect_rc 0
+  expect_says "LOG_RANK=0,3:"
+  expect_says "<launch><--nproc-per-node><4><--role><rank><--tee><3><--><train><--module><other><--config><small><--training.steps><3><--note><a b>"
+}
+
+case_more_ranks_show_the_first() {
+  NGPU=02 run ./run_train.sh
+  expect_says "LOG_RANK=0:"
+  expect_says "<--nproc-per-node><2>"
+}
+
+case_exit_code_of_more_ranks() {
+  NGPU=2 TITAN_RC=69 run ./run_train.sh
+  expect_rc 69
+}
+
+case_no_ranks() {
   NGPU=0 run ./run_train.sh
-  expect_refused "NGPU must be 1, this release trains with one rank: 0"
+  expect_refused "NGPU must be at least 1: 0"
 }
 
 case_no_number_of_ranks() {
@@ -77,6 +93,8 @@ case_unknown_comm_mode() {
 }
 
 case_log_rank() {
+  NGPU=4 LOG_RANK=4 run ./run_train.sh
+  expect_refused "LOG_RANK names a rank that does not exist: 4, ranks 0 to 3"
   LOG_RANK=1 run ./run_train.sh
   expect_refused "LOG_RANK names a rank that does not exist: 1"
   LOG_RANK=0,x run ./run_train.sh
