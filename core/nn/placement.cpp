@@ -154,10 +154,10 @@ void Tree::begin_ledger() {
 
 void Tree::check_ledger() const {
   for (const auto& parameter : state_->parameters) {
+    check_gradient(*parameter, state_->precision);
     for (const Axis axis : config::kAxes) {
       if (state_->counts(axis)) check_placement(*parameter, axis);
     }
-    check_gradient(*parameter, state_->precision);
   }
 }
 

@@ -1,0 +1,63 @@
+#include "plugins/parallel/flat_layout.hpp"
+
+#include <algorithm>
+
+namespace titan::parallel {
+namespace {
+
+// 64 bytes in the narrowest dtype: parameters start where vector instructions like it.
+constexpr std::int64_t kAlignment = 32;
+
+std::int64_t aligned(std::int64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::int64_t product(const Shape& shape, std::size_t first) {
+  std::int64_t elements = 1;
+  for (std::size_t dim = first; dim < shape.size(); ++dim) elements *= shape[dim];
+  return elements;
+}
+
+}  // namespace
+
+Rows chunk(std::int64_t rows, std::int64_t num_ranks, std::int64_t rank) {
+  const std::int64_t most = (rows + num_ranks - 1) / num_ranks;
+  const std::int64_t first = std::min(rank * most, rows);
+  return {first, std::min(most, rows - first)};
+}
+
+FlatLayout::FlatLayout(const std::vector<Shape>& shapes, std::int64_t num_ranks, std::int64_t rank)
+    : num_ranks_(num_ranks) {
+  for (const Shape& shape : shapes) {
+    Entry entry{};
+    entry.shape = shape;
+    entry.row = product(shape, 1);
+    entry.chunk_rows = chunk(entry.rows(), num_ranks, 0).count;
+    entry.mine = chunk(entry.rows(), num_ranks, rank);
+    entry.shard_length = entry.chunk_rows * entry.row;
+    entry.shard_offset = aligned(shard_size_);
+    entry.full_offset = aligned(full_size_);
+    is_dense_ = is_dense_ && entry.shard_offset == shard_size_ && entry.chunk_rows * num_ranks == entry.rows();
+    shard_size_ = entry.shard_offset + entry.shard_length;
+    full_size_ = entry.full_offset + entry.shard_length * num_ranks;
+    entries_.push_back(std::move(entry));
+  }
+}
+
+at::Tensor FlatLayout::part(const at::Tensor& shard, const Entry& entry) const {
+  Shape shape = entry.shape;
+  shape.front() = entry.mine.count;
+  return shard.narrow(0, entry.shard_offset, entry.mine.count * entry.row).view(shape);
+}
+
+at::Tensor FlatLayout::whole(const at::Tensor& full, const Entry& entry) const {
+  return full.narrow(0, entry.full_offset, entry.rows() * entry.row).view(entry.shape);
+}
+
+at::Tensor FlatLayout::chunks_of_gathered(const at::Tensor& gathered, const Entry& entry) const {
+  return gathered.view({num_ranks_, shard_size_}).narrow(1, entry.shard_offset, entry.shard_length);
+}
+
+at::Tensor FlatLayout::chunks_of_full(const at::Tensor& full, const Entry& entry) const {
+  return full.narrow(0, entry.full_offset, entry.shard_length * num_ranks_).view({num_ranks_, entry.shard_length});
+}
+
+}  // namespace titan::parallel
