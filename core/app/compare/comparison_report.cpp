@@ -18,7 +18,7 @@ constexpr std::size_t kShownAround = 2;
 
 using Row = std::vector<std::string>;
 
-std::string value_text(double value) { return std::isnan(value) ? "not finite" : concat(value); }
+std::string value_text(double value) { return std::isnan(value) ? "not a number" : concat(value); }
 
 // Two digits tell how large a difference is.
 std::string relative_text(double relative) {

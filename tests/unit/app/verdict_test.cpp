@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/app/compare/runs_differ.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 
@@ -53,6 +54,11 @@ TEST(Verdict, AnInterruptionIsItsSignal) {
   EXPECT_EQ(verdict_of(Interrupted(SIGINT)).status, 130);
   EXPECT_EQ(verdict_of(Interrupted(SIGTERM)).status, 143);
   EXPECT_NE(verdict_of(Interrupted(SIGTERM)).message, "");
+}
+
+TEST(Verdict, RunsThatDifferAre1) {
+  EXPECT_EQ(verdict_of(RunsDiffer("[compare] the runs differ")).status, 1);
+  EXPECT_EQ(verdict_of(RunsDiffer("[compare] the runs differ")).message, "[compare] the runs differ");
 }
 
 TEST(Verdict, AReaderThatLeftIsSilent) {
