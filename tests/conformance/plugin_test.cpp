@@ -252,6 +252,46 @@ TEST_F(ObserverTest, AsksForEventsItHasCallbacksFor) {
   EXPECT_TRUE((table->events & TITAN_EVENT_STEP_END) == 0 || table->step_end != nullptr);
   EXPECT_TRUE((table->events & TITAN_EVENT_VALIDATION) == 0 || table->validation != nullptr);
   EXPECT_TRUE((table->events & TITAN_EVENT_RUN_END) == 0 || table->run_end != nullptr);
+  if ((table->events & TITAN_EVENT_COLLECTIVE) == 0) return;
+  ASSERT_TRUE(TITAN_HAS(table, collective)) << "built with an ABI that has no such event";
+  EXPECT_NE(table->collective, nullptr);
+}
+
+class StrategyTest : public PluginTest {
+ protected:
+  void SetUp() override {
+    if (!subject().facts.provides_interface(TITAN_STRATEGY_V1)) GTEST_SKIP() << "not a strategy";
+    instance_ = make();
+    strategy_ = instance_->interface<titan_strategy_v1>(TITAN_STRATEGY_V1);
+  }
+
+  std::unique_ptr<Instance> instance_;
+  PluginInterface<titan_strategy_v1> strategy_;
+};
+
+TEST_F(StrategyTest, HasEveryCallback) {
+  const titan_strategy_v1* table = strategy_.table;
+  ASSERT_GE(table->struct_size, offsetof(titan_strategy_v1, updated) + sizeof table->updated);
+  EXPECT_NE(table->validate, nullptr);
+  EXPECT_NE(table->apply, nullptr);
+  EXPECT_NE(table->materialised, nullptr);
+  EXPECT_NE(table->micro_batch_begin, nullptr);
+  EXPECT_NE(table->micro_batch_end, nullptr);
+  EXPECT_NE(table->updated, nullptr);
+}
+
+TEST_F(StrategyTest, OneRankIsALayout) {
+  titan_mesh_facts mesh{};
+  mesh.struct_size = sizeof mesh;
+  mesh.world_size = mesh.pp = mesh.dp_replicate = mesh.dp_shard = mesh.cp = mesh.tp = mesh.ep = 1;
+  titan_model_facts model{};
+  model.struct_size = sizeof model;
+  model.num_layers = 2;
+  model.dim = 64;
+  model.vocab_size = 512;
+  model.num_parameters = 100'000;
+  plugin_call(instance_->host(), instance_->name().c_str(), "validate",
+              [&] { return strategy_.table->validate(strategy_.ctx, &mesh, &model); });
 }
 
 }  // namespace
