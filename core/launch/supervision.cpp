@@ -57,7 +57,7 @@ void Supervision::enter(Phase phase, double deadline) {
 /// SIGCONT: a stopped process gets its signals only when it goes on.
 void Supervision::tell_all(int signal) {
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (ranks_[rank].has_ended) continue;
+    if (ranks_[rank].has_ended || ranks_[rank].is_killed) continue;
     orders_.push_back({rank, signal});
     orders_.push_back({rank, SIGCONT});
   }

@@ -1,0 +1,229 @@
+#include "core/launch/launcher.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "core/base/file_descriptor.hpp"
+#include "tests/unit/base/temporary_folder.hpp"
+
+namespace titan::launch {
+namespace {
+
+using test::content_of;
+using testing::HasSubstr;
+using testing::Not;
+
+// What a titan rank writes when it did its work.
+constexpr const char* kDone = R"( printf '{"done": true, "pid": %d}' $$ >"$TITAN_DONE_FILE"; )";
+
+/// Launches shell scripts in the place of ranks.
+class Launch : public testing::Test {
+ protected:
+  Launch() {
+    std::signal(SIGPIPE, SIG_IGN);
+    job_.options.num_local_ranks = 3;
+    job_.options.grace_seconds = 60;
+    job_.options.shown_ranks = {0, 1, 2};
+    job_.program = "/bin/sh";
+    job_.log_folder = folder_ / "logs";
+    job_.report_folder = folder_ / "errors";
+  }
+
+  JobEnd run(const std::string& script) {
+    output_ = open_descriptor((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    errors_ = open_descriptor((folder_ / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    job_.arguments = {"-c", script};
+    if (!is_redirected_) job_.console_output = output_.get();
+    job_.console_errors = errors_.get();
+    const JobEnd end = run_job(job_, stop_);
+    // No rank is left, not even as a zombie.
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+    return end;
+  }
+
+  std::string shown() const { return content_of(folder_ / "out"); }
+  std::string said() const { return content_of(folder_ / "err"); }
+
+  test::TemporaryFolder folder_;
+  Job job_;
+  StopFlag stop_;
+  FileDescriptor output_;
+  FileDescriptor errors_;
+  bool is_redirected_ = false;
+};
+
+std::string of_rank(int rank, const std::string& script) {
+  return "if [ $RANK = " + std::to_string(rank) + " ]; then " + script + "; fi; ";
+}
+
+TEST_F(Launch, AllDoTheirWork) {
+  const JobEnd end = run(std::string("echo $RANK of $WORLD_SIZE;") + kDone);
+  EXPECT_EQ(end.verdict.status, 0) << said();
+  EXPECT_EQ(end.message, "");
+  for (const char* line : {"[rank0]: 0 of 3\n", "[rank1]: 1 of 3\n", "[rank2]: 2 of 3\n"})
+    EXPECT_THAT(shown(), HasSubstr(line));
+  EXPECT_EQ(content_of(folder_ / "logs/rank_2.stdout.log"), "2 of 3\n");
+}
+
+TEST_F(Launch, OnlySomeRanksAreShownAllAreInFiles) {
+  job_.options.shown_ranks = {1};
+  job_.options.role = "trainer";
+  run(std::string("echo hello; echo oops >&2;") + kDone);
+  EXPECT_EQ(shown(), "[trainer1]: hello\n");
+  EXPECT_EQ(said(), "[trainer1]: oops\n");
+  EXPECT_EQ(content_of(folder_ / "logs/rank_0.stderr.log"), "oops\n");
+}
+
+TEST_F(Launch, RedirectedStreamsAreInFilesAlone) {
+  job_.options.standard_output = {.to_console = false, .to_file = true};
+  job_.options.standard_error = {.to_console = true, .to_file = false};
+  run(std::string("echo hello; echo oops >&2;") + kDone);
+  EXPECT_EQ(shown(), "");
+  EXPECT_THAT(said(), HasSubstr("[rank0]: oops"));
+  EXPECT_EQ(content_of(folder_ / "logs/rank_0.stdout.log"), "hello\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "logs/rank_0.stderr.log"));
+}
+
+TEST_F(Launch, TheFirstFailureIsTheLaunchersStatus) {
+  // The others wait for rank 1 to be gone, as ranks that miss a peer do.
+  const JobEnd end =
+      run(of_rank(1, "echo 'about to fail' >&2; touch '" + (folder_ / "gone").string() + "'; exit 65") +
+          "while [ ! -e '" + (folder_ / "gone").string() + "' ]; do sleep 0.05; done; sleep 0.5; exit 69");
+  EXPECT_EQ(end.verdict.status, 65);
+  EXPECT_THAT(end.message, testing::StartsWith("[launch] rank 1 failed first: it exited 65"));
+  EXPECT_THAT(end.message, HasSubstr("also: ranks 0, 2 exited 69"));
+  EXPECT_THAT(said(), HasSubstr("the last lines of rank 1:\n[rank1]: about to fail\n"));
+}
+
+TEST_F(Launch, WhatTheRankWroteIsQuoted) {
+  const JobEnd end = run(
+      of_rank(
+          0,
+          R"(printf '{"code":80,"message":"[train] not finite\\nstep 3","rank":0,"host":"h","pid":1,"time":1,"moment":1,)"
+          R"("phase":"in training"}' >"$TITAN_ERROR_FILE"; exit 80)") +
+      kDone);
+  EXPECT_EQ(end.verdict.status, 80);
+  EXPECT_THAT(end.message, HasSubstr("rank 0 failed first: it exited 80 (in training)"));
+  EXPECT_THAT(end.message, HasSubstr("[launch] rank 0 says: [train] not finite\n[launch] rank 0 says: step 3"));
+}
+
+TEST_F(Launch, ASuccessWithoutTheTokenIsNone) {
+  const JobEnd end = run(of_rank(2, "exit 0") + kDone);
+  EXPECT_EQ(end.verdict.status, 70);
+  EXPECT_THAT(end.message, HasSubstr("rank 2 failed first: it exited 0 without its completion token"));
+}
+
+TEST_F(Launch, ATokenOfAnEarlierRunDoesNotCount) {
+  EXPECT_EQ(run(kDone).verdict.status, 0);
+  EXPECT_EQ(run("true").verdict.status, 70);
+}
+
+TEST_F(Launch, AKilledRank) {
+  const JobEnd end = run(of_rank(2, "kill -9 $$") + "sleep 0.5; exit 69");
+  EXPECT_EQ(end.verdict.status, 137);
+  EXPECT_THAT(end.message, HasSubstr("rank 2 failed first: it was killed by SIGKILL (9)"));
+}
+
+TEST_F(Launch, PeersThatDoNotLeaveAreToldAndThenKilled) {
+  job_.options.grace_seconds = 0.2;
+  const JobEnd end =
+      run(of_rank(0, "exit 65") + of_rank(1, "trap '' TERM; while :; do sleep 0.1; done") + "exec sleep 1000");
+  EXPECT_EQ(end.verdict.status, 65);
+  EXPECT_THAT(end.message, HasSubstr("rank 1 was killed by SIGKILL (9): the launcher's"));
+  EXPECT_THAT(end.message, HasSubstr("rank 2 was killed by SIGTERM (15): the launcher's"));
+}
+
+TEST_F(Launch, AStoppedRankIsTheCause) {
+  const JobEnd end = run(of_rank(1, "kill -STOP $$; sleep 1000") + "sleep 1; exit 69");
+  EXPECT_EQ(end.verdict.status, 69);
+  EXPECT_THAT(end.message, HasSubstr("rank 1 failed first: it was stopped (SIGSTOP)"));
+  EXPECT_THAT(said(), HasSubstr("rank 1 was stopped by SIGSTOP"));
+}
+
+TEST_F(Launch, AStopIsPassedOnToAll) {
+  const std::string ready = (folder_ / "ready").string();
+  const auto all_are_ready = [&] {
+    const auto is_ready = [&](std::int64_t rank) { return std::filesystem::exists(ready + std::to_string(rank)); };
+    return std::ranges::all_of(job_.options.shown_ranks, is_ready);
+  };
+  const pthread_t main_thread = ::pthread_self();
+  std::thread sender([&] {
+    while (!all_are_ready()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ::pthread_kill(main_thread, SIGINT);
+  });
+  const JobEnd end = run("trap 'exit 130' INT; touch '" + ready + "'$RANK; while :; do sleep 0.05; done");
+  sender.join();
+  EXPECT_EQ(end.verdict.status, 130) << said();
+  EXPECT_EQ(end.verdict.stop_signal, SIGINT);
+  EXPECT_EQ(end.message, "");
+}
+
+TEST_F(Launch, WhatARankLeavesBehindIsKilled) {
+  const std::string pid_file = (folder_ / "pid").string();
+  run(of_rank(0, "sleep 1000 & echo $! >'" + pid_file + "'") + kDone);
+  const std::string stat = "/proc/" + std::to_string(std::stoi(content_of(pid_file))) + "/stat";
+  for (int tries = 0; tries < 1000 && !content_of(stat).empty() && content_of(stat).find(") Z") == std::string::npos;
+       ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(content_of(stat).empty() || content_of(stat).find(") Z") != std::string::npos) << content_of(stat);
+}
+
+TEST_F(Launch, AConsoleThatFailsDoesNoHarm) {
+  const FileDescriptor full = open_descriptor("/dev/full", O_WRONLY);
+  if (!full.is_open()) GTEST_SKIP() << "no /dev/full";
+  job_.console_output = full.get();
+  is_redirected_ = true;
+  EXPECT_EQ(run(std::string("echo hello;") + kDone).verdict.status, 0);
+  EXPECT_EQ(content_of(folder_ / "logs/rank_0.stdout.log"), "hello\n");
+}
+
+TEST_F(Launch, AReaderThatDoesNotReadDoesNotHoldUpTheRanks) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const FileDescriptor reading(ends[0]);
+  const FileDescriptor writing(ends[1]);
+  job_.console_output = writing.get();
+  is_redirected_ = true;
+  EXPECT_EQ(run(std::string("head -c 4000000 /dev/zero | tr '\\0' 'x' | fold -w 100; echo;") + kDone).verdict.status,
+            0);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "logs/rank_1.stdout.log"), 4000000U / 100 * 101);
+}
+
+TEST_F(Launch, RankZeroAloneGetsTheSocketOfTheStore) {
+  run(std::string("echo ${TITAN_STORE_FD:-none} ${MASTER_ADDR}; [ -z \"$TITAN_STORE_FD\" ] || ls -l "
+                  "/proc/self/fd/$TITAN_STORE_FD;") +
+      kDone);
+  EXPECT_THAT(shown(), HasSubstr("[rank1]: none 127.0.0.1\n"));
+  EXPECT_THAT(shown(), HasSubstr("socket:["));
+}
+
+TEST_F(Launch, NothingIsStartedWhenAFileCannotBeMade) {
+  folder_.write("file", "");
+  job_.log_folder = folder_ / "file";
+  EXPECT_THROW(run(std::string("touch '") + (folder_ / "started").string() + "';" + kDone), CreateError);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "started"));
+}
+
+TEST_F(Launch, AProgramThatIsMissing) {
+  job_.program = "/no/such/program";
+  EXPECT_THROW(run(""), ResourceError);
+}
+
+TEST_F(Launch, AStopBeforeThereAreRanks) {
+  stop_.request(SIGTERM);
+  EXPECT_THROW(run(kDone), Interrupted);
+}
+
+}  // namespace
+}  // namespace titan::launch
