@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/app/engine_library.hpp"
+#include "core/app/rank_outcome.hpp"
 #include "core/app/run_folder.hpp"
 #include "core/app/run_plugins.hpp"
 #include "core/app/run_selection.hpp"
@@ -29,6 +30,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   check_selection(session, config);
   refuse_more_ranks();
   stop_flag().check();
+  write_errors_to(config.string("dump_folder"));
   prepare_run_folder(config);
   stop_flag().check();
 
