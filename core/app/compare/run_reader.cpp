@@ -1,5 +1,6 @@
 #include "core/app/compare/run_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>

@@ -1,5 +1,6 @@
 #include "core/app/compare/stored_reference.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
