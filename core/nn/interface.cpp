@@ -204,10 +204,25 @@ titan_module frame_module(const titan_frame* frame) {
 
 const titan_tree_v1* tree_interface() {
   static const titan_tree_v1 table = [] {
-    titan_tree_v1 made{
-        sizeof(titan_tree_v1), add_leaf,    add_custom,  add_parameter, add_to_chain,   set_loss,     call,
-        num_modules,           module_name, module_kind, module_parent, num_parameters, parameter_at, chain_size,
-        chain_block,           attach,      run_next,    frame_module};
+    titan_tree_v1 made{};
+    made.struct_size = sizeof made;
+    made.add_leaf = add_leaf;
+    made.add_custom = add_custom;
+    made.add_parameter = add_parameter;
+    made.add_to_chain = add_to_chain;
+    made.set_loss = set_loss;
+    made.call = call;
+    made.num_modules = num_modules;
+    made.module_name = module_name;
+    made.module_kind = module_kind;
+    made.module_parent = module_parent;
+    made.num_parameters = num_parameters;
+    made.parameter = parameter_at;
+    made.chain_size = chain_size;
+    made.chain_block = chain_block;
+    made.attach = attach;
+    made.next = run_next;
+    made.frame_module = frame_module;
     add_placement_functions(made);
     return made;
   }();

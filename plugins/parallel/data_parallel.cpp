@@ -122,9 +122,7 @@ void DataParallel::settle() {
 }
 
 void DataParallel::micro_batch_begin(const titan_micro_batch& micro_batch) {
-  const bool unfinished =
-      std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.phase != Phase::idle; });
-  if (unfinished) abandon();
+  if (std::exchange(open_, true)) abandon();
   training_ = micro_batch.training != 0;
   is_last_ = micro_batch.is_last != 0;
 }
@@ -137,8 +135,10 @@ void DataParallel::micro_batch_end(const titan_micro_batch& /*micro_batch*/) {
     slot.unit->release();
     slot.phase = Phase::idle;
   }
-  if (!training_ || !is_last_) return;
-  for (std::size_t i = slots_.size(); i-- > 0;) slots_[i].unit->finish();
+  if (training_ && is_last_) {
+    for (std::size_t i = slots_.size(); i-- > 0;) slots_[i].unit->finish();
+  }
+  open_ = false;
 }
 
 void DataParallel::abandon() {

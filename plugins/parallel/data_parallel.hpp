@@ -72,6 +72,7 @@ class DataParallel : public std::enable_shared_from_this<DataParallel> {
   std::string description_;
   std::vector<Slot> slots_;              // in order of execution
   std::optional<std::size_t> reducing_;  // whose reduction is under way
+  bool open_ = false;                    // a micro-batch has begun and not ended
   bool training_ = false, is_last_ = false;
 };
 

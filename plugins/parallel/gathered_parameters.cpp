@@ -35,13 +35,13 @@ void GatheredParameters::materialise(const strategy::Precision& precision) {
   const at::NoGradGuard no_grad;
   const auto options = parameters_.front().storage().options().dtype(precision.compute).requires_grad(false);
   full_ = at::empty({layout_.full_size()}, options);
-  set_allocated(full_, false);
   tensors_.clear();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     // Own version counters: a gather that writes the same values again does not invalidate what graphs have saved.
     tensors_.push_back(layout_.whole(full_, layout_.entries()[i]).variable_data().set_requires_grad(true));
     parameters_[i].set_compute(tensors_.back());
   }
+  set_allocated(full_, false);  // after the views were made: libtorch checks them
 }
 
 at::Tensor GatheredParameters::packed_parts() const {

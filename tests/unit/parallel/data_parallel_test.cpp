@@ -1,0 +1,279 @@
+#include "plugins/parallel/data_parallel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/rank_threads.hpp"
+#include "tests/unit/parallel/rank_model.hpp"
+
+namespace titan::parallel {
+namespace {
+
+using ::testing::HasSubstr;
+using titan::testing::relative_difference;
+using titan::testing::run_rank_threads;
+
+config::Mesh mesh(std::int64_t replicas, std::int64_t shards) {
+  return {{1, replicas, shards, 1, 1}, replicas * shards};
+}
+
+/// Storage and gradient of every parameter after a step on one rank.
+struct Reference {
+  std::map<std::string, at::Tensor> storage, gradient;
+};
+
+std::vector<at::Tensor> batches(std::size_t count) {
+  std::vector<at::Tensor> made;
+  for (std::size_t i = 0; i < count; ++i) made.push_back(token_rows(12, static_cast<std::int64_t>(i)));
+  return made;
+}
+
+Reference reference(const std::vector<at::Tensor>& micro_batches, int skipped = -1) {
+  Reference found;
+  run_rank_threads(mesh(1, 1), [&](comm::Communicator& communicator) {
+    RankModel model(communicator, {});
+    EXPECT_EQ(model.strategy(), nullptr) << "one rank needs no strategy";
+    model.skip_down_of_layer = skipped;
+    model.step(micro_batches);
+    for (const auto& parameter : model.tree().parameters()) {
+      found.storage[parameter->name] = parameter->storage.detach();
+      found.gradient[parameter->name] = parameter->gradient;
+    }
+  });
+  return found;
+}
+
+at::Tensor part_of(const at::Tensor& whole, const nn::Box& part) {
+  at::Tensor found = whole;
+  for (std::size_t dim = 0; dim < part.size.size(); ++dim) {
+    found = found.narrow(static_cast<std::int64_t>(dim), part.offset[dim], part.size[dim]);
+  }
+  return found;
+}
+
+void expect_same(RankModel& model, const Reference& expected) {
+  ASSERT_NO_THROW(model.tree().check_ledger());
+  for (const auto& parameter : model.tree().parameters()) {
+    EXPECT_TRUE(parameter->storage.equal(part_of(expected.storage.at(parameter->name), parameter->part)));
+    const at::Tensor part = part_of(expected.gradient.at(parameter->name), parameter->part);
+    EXPECT_LT(relative_difference(parameter->gradient, part), 1e-12) << parameter->name;
+  }
+}
+
+/// How often a rank called each collective: "all_gather fsdp".
+std::map<std::string, int> counts(comm::Communicator& communicator) {
+  std::map<std::string, int> found;
+  for (const auto& record : communicator.records().snapshot()) ++found[record.op + " " + record.group];
+  return found;
+}
+
+struct Layout {
+  const char* name;
+  std::int64_t replicas, shards;
+  Reshard reshard;
+  std::size_t num_micro_batches;
+};
+
+class DataParallelLayouts : public ::testing::TestWithParam<Layout> {};
+
+TEST_P(DataParallelLayouts, GradientsAreThoseOfOneRank) {
+  const Layout layout = GetParam();
+  const auto micro_batches = batches(layout.num_micro_batches);
+  const Reference expected = reference(micro_batches);
+  run_rank_threads(mesh(layout.replicas, layout.shards), [&](comm::Communicator& communicator) {
+    ModelOptions options;
+    options.strategy.reshard = layout.reshard;
+    RankModel model(communicator, options);
+    for (int step = 0; step < 2; ++step) {
+      model.step(micro_batches);
+      expect_same(model, expected);
+      EXPECT_EQ(model.gathered_bytes(), 0U);
+      model.clear();
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DataParallelLayouts,
+                         ::testing::Values(Layout{"ddp2", 2, 1, Reshard::by_default, 1},
+                                           Layout{"ddp3_accumulated", 3, 1, Reshard::by_default, 3},
+                                           Layout{"fsdp2", 1, 2, Reshard::by_default, 1},
+                                           Layout{"fsdp2_always", 1, 2, Reshard::always, 2},
+                                           Layout{"fsdp2_never", 1, 2, Reshard::never, 2},
+                                           Layout{"fsdp3", 1, 3, Reshard::by_default, 2},
+                                           Layout{"fsdp4_empty_shards", 1, 4, Reshard::by_default, 1},
+                                           Layout{"hsdp2x2", 2, 2, Reshard::by_default, 1},
+                                           Layout{"hsdp2x2_accumulated", 2, 2, Reshard::never, 3}),
+                         [](const auto& layout) { return layout.param.name; });
+
+TEST(DataParallel, CollectivesAreThoseOfTheTable) {
+  const auto counted = [](std::int64_t replicas, std::int64_t shards, Reshard reshard, std::int64_t bucket_elements) {
+    std::map<std::string, int> found;
+    run_rank_threads(mesh(replicas, shards), [&](comm::Communicator& communicator) {
+      ModelOptions options;
+      options.strategy = {reshard, bucket_elements};
+      RankModel model(communicator, options);
+      model.step(batches(3));
+      if (communicator.rank() == 0) found = counts(communicator);
+    });
+    return found;
+  };
+  using Counts = std::map<std::string, int>;
+  constexpr int kUnits = kNumUnits, kMicroBatches = 3;
+  EXPECT_EQ(counted(1, 2, Reshard::by_default, 1), (Counts{{"_allgather_base fsdp", (2 * kUnits - 1) * kMicroBatches},
+                                                           {"_reduce_scatter_base fsdp", kUnits * kMicroBatches}}));
+  EXPECT_EQ(counted(1, 2, Reshard::always, 1), (Counts{{"_allgather_base fsdp", 2 * kUnits * kMicroBatches},
+                                                       {"_reduce_scatter_base fsdp", kUnits * kMicroBatches}}));
+  EXPECT_EQ(counted(1, 2, Reshard::never, 1), (Counts{{"_allgather_base fsdp", kUnits * kMicroBatches},
+                                                      {"_reduce_scatter_base fsdp", kUnits * kMicroBatches}}));
+  EXPECT_EQ(counted(2, 2, Reshard::never, 1), (Counts{{"_allgather_base fsdp", kUnits * kMicroBatches},
+                                                      {"_reduce_scatter_base fsdp", kUnits * kMicroBatches},
+                                                      {"all_reduce dp_replicate", kUnits}}));
+  EXPECT_EQ(counted(2, 1, Reshard::by_default, 1), (Counts{{"all_reduce dp_replicate", kUnits}}));
+  EXPECT_EQ(counted(2, 1, Reshard::by_default, 1 << 20), (Counts{{"all_reduce dp_replicate", 1}})) << "one bucket";
+}
+
+TEST(DataParallel, RecordsNameTheUnit) {
+  run_rank_threads(mesh(1, 2), [](comm::Communicator& communicator) {
+    RankModel model(communicator, {});
+    model.step(batches(1));
+    for (const auto& record : communicator.records().snapshot()) {
+      EXPECT_THAT(record.module, ::testing::AnyOf("tok_embeddings", "layers.0", "layers.1", "norm", "output"));
+    }
+  });
+}
+
+TEST(DataParallel, AParameterMayBeUnusedInAMicroBatch) {
+  const auto micro_batches = batches(2);
+  const Reference expected = reference(micro_batches);
+  for (const auto& [replicas, shards] : {std::pair{1, 2}, {2, 1}}) {
+    run_rank_threads(mesh(replicas, shards), [&](comm::Communicator& communicator) {
+      RankModel model(communicator, {});
+      model.tree().begin_ledger();
+      // On one rank only, and in one micro-batch only.
+      model.skip_down_of_layer = communicator.rank() == 1 ? 0 : -1;
+      model.micro_batch(micro_batches[0], 0, false);
+      model.skip_down_of_layer = -1;
+      model.micro_batch(micro_batches[1], 1, true);
+      ASSERT_NO_THROW(model.tree().check_ledger());
+      const auto* output = model.tree().find_parameter("output.weight");
+      EXPECT_EQ(output->gradient.sizes(), output->storage.sizes());
+    });
+  }
+}
+
+TEST(DataParallel, ValidationGathersAndLetsGo) {
+  double expected = 0;
+  run_rank_threads(mesh(1, 1), [&](comm::Communicator& communicator) {
+    expected = RankModel(communicator, {}).validate(token_rows(12, 3));
+  });
+  for (const Reshard reshard : {Reshard::always, Reshard::never}) {
+    std::vector<double> losses(2);
+    run_rank_threads(mesh(1, 2), [&](comm::Communicator& communicator) {
+      ModelOptions options;
+      options.strategy.reshard = reshard;
+      RankModel model(communicator, options);
+      losses[static_cast<std::size_t>(communicator.rank())] = model.validate(token_rows(12, 3));
+      EXPECT_EQ(model.gathered_bytes(), 0U);
+      EXPECT_EQ(counts(communicator), (std::map<std::string, int>{{"_allgather_base fsdp", kNumUnits}}));
+    });
+    EXPECT_NEAR(losses[0] + losses[1], expected, 1e-12);
+  }
+}
+
+TEST(DataParallel, AFailedMicroBatchLeavesNothingBehind) {
+  const auto micro_batches = batches(1);
+  const Reference expected = reference(micro_batches);
+  for (const auto& [replicas, shards] : {std::pair{1, 2}, {2, 1}, {2, 2}}) {
+    run_rank_threads(mesh(replicas, shards), [&](comm::Communicator& communicator) {
+      RankModel model(communicator, {});
+      model.fail_in_layer = 1;
+      EXPECT_THROW(model.micro_batch(micro_batches[0], 0, true), Error);
+      model.fail_in_layer = -1;
+      model.step(micro_batches);
+      expect_same(model, expected);
+      EXPECT_EQ(model.gathered_bytes(), 0U);
+    });
+  }
+}
+
+TEST(DataParallel, ARankThatFailsStopsTheOthers) {
+  for (const auto& [replicas, shards] : {std::pair{1, 3}, {3, 1}}) {
+    std::vector<std::string> seen(3);
+    EXPECT_THROW(run_rank_threads(mesh(replicas, shards),
+                                  [&](comm::Communicator& communicator) {
+                                    RankModel model(communicator, {});
+                                    if (communicator.rank() == 1) model.fail_in_layer = 1;
+                                    try {
+                                      model.step(batches(1));
+                                    } catch (const std::exception& error) {
+                                      seen[static_cast<std::size_t>(communicator.rank())] = error.what();
+                                      throw;
+                                    }
+                                  }),
+                 std::exception);
+    EXPECT_THAT(seen[1], HasSubstr("failure on purpose"));
+    EXPECT_THAT(seen[0], HasSubstr("rank 1")) << "names who is to blame";
+    EXPECT_THAT(seen[2], HasSubstr("rank 1"));
+  }
+}
+
+TEST(DataParallel, WithoutAStrategyTheLedgerRefusesTheStep) {
+  run_rank_threads(mesh(2, 2), [](comm::Communicator& communicator) {
+    ModelOptions options;
+    options.parallel = false;
+    RankModel model(communicator, options);
+    model.step(batches(1));
+    try {
+      model.tree().check_ledger();
+      FAIL() << "an unsummed gradient passed";
+    } catch (const PluginError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("[tok_embeddings.weight] the gradient is still to be summed"));
+      EXPECT_THAT(error.what(), HasSubstr("axis dp_replicate"));
+    }
+  });
+}
+
+TEST(DataParallel, GathersInComputeDtypeAndReducesInReduceDtype) {
+  run_rank_threads(mesh(2, 2), [](comm::Communicator& communicator) {
+    ModelOptions options;
+    options.precision = {at::kFloat, at::kBFloat16, at::kFloat};
+    RankModel model(communicator, options);
+    model.step(batches(2));
+    for (const auto& record : communicator.records().snapshot()) {
+      EXPECT_EQ(record.dtype, record.op == "_allgather_base" ? at::kBFloat16 : at::kFloat) << record.op;
+    }
+    for (const auto& parameter : model.tree().parameters()) EXPECT_EQ(parameter->gradient.scalar_type(), at::kFloat);
+  });
+}
+
+TEST(DataParallel, TwoRunsGiveTheSameBits) {
+  const auto gradients = [] {
+    std::map<std::string, at::Tensor> found;
+    run_rank_threads(mesh(2, 2), [&](comm::Communicator& communicator) {
+      ModelOptions options;
+      options.precision = {at::kFloat, at::kFloat, at::kFloat};
+      RankModel model(communicator, options);
+      model.step(batches(2));
+      if (communicator.rank() != 0) return;
+      for (const auto& parameter : model.tree().parameters()) found[parameter->name] = parameter->gradient.clone();
+    });
+    return found;
+  };
+  const auto first = gradients(), second = gradients();
+  for (const auto& [name, gradient] : first) EXPECT_TRUE(gradient.equal(second.at(name))) << name;
+}
+
+TEST(ReshardPolicy, IsReadFromItsOption) {
+  EXPECT_EQ(reshard_policy("default"), Reshard::by_default);
+  EXPECT_EQ(reshard_policy("always"), Reshard::always);
+  EXPECT_EQ(reshard_policy("never"), Reshard::never);
+  EXPECT_THROW(reshard_policy("sometimes"), sdk::ConfigError);
+}
+
+}  // namespace
+}  // namespace titan::parallel

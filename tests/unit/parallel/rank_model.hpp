@@ -1,0 +1,65 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "core/comm/communicator.hpp"
+#include "core/nn/tree.hpp"
+#include "core/plugin/host_table.hpp"
+#include "plugins/parallel/data_parallel.hpp"
+
+namespace titan::parallel {
+
+/// Sizes of the test model: odd on purpose, so that shards are uneven and, over 4 ranks, empty.
+inline constexpr std::int64_t kVocab = 11, kDim = 6, kHidden = 7, kLength = 3;
+inline constexpr std::int64_t kNumUnits = 5;
+
+struct ModelOptions {
+  nn::Precision precision{at::kDouble, at::kDouble, at::kDouble};
+  Options strategy;
+  bool parallel = true;  // false: no strategy at all
+};
+
+/// One rank's copy of a small model: tok_embeddings, layers.0, layers.1 (x + down(up(x))), norm, output, loss. The rows
+/// of a global batch go to the data ranks in turn.
+class RankModel {
+ public:
+  RankModel(comm::Communicator& communicator, const ModelOptions& options);
+
+  nn::Tree& tree() { return tree_; }
+  DataParallel* strategy() { return strategy_.lock().get(); }
+  comm::Communicator& communicator() { return communicator_; }
+
+  /// Runs one micro-batch of this rank's rows of `rows` [R, kLength]; gradients are divided by the number of all rows.
+  void micro_batch(const at::Tensor& rows, std::uint32_t index, bool is_last);
+  /// The same without gradients; returns the loss.
+  double validate(const at::Tensor& rows);
+  /// A step over several micro-batches; gradients stay until clear().
+  void step(const std::vector<at::Tensor>& micro_batches);
+  void clear();
+
+  /// Bytes that the compute forms take right now, beyond the parameters themselves.
+  std::size_t gathered_bytes() const;
+
+  // What the next forwards do.
+  int skip_down_of_layer = -1;  // leaves a parameter without a gradient
+  int fail_in_layer = -1;       // throws
+
+ private:
+  void build();
+  nn::ModuleId block(int layer);
+  at::Tensor mine(const at::Tensor& rows) const;
+  at::Tensor loss(const at::Tensor& rows);
+
+  comm::Communicator& communicator_;
+  plugin::HostTable host_;
+  nn::Tree tree_;
+  std::weak_ptr<DataParallel> strategy_;
+};
+
+/// Rows of token ids, the same on every rank.
+at::Tensor token_rows(std::int64_t num_rows, std::int64_t seed);
+
+}  // namespace titan::parallel
