@@ -19,6 +19,8 @@ set_up() {
   put core/base/log.cpp '#include <spdlog/spdlog.h>' '#include "core/base/log.hpp"'
   put core/config/config.cpp '#include "core/base/log.hpp"'
   put core/nn/tree.cpp '#include <ATen/ATen.h>' '#include "core/tensor/t.hpp"' '// #include "core/train/t.hpp"'
+  put core/comm/group.cpp '#include <ATen/ATen.h>' '#include "core/nn/tree.hpp"' '#include "core/config/mesh.hpp"'
+  put core/launch/launcher.cpp '#include "core/base/log.hpp"' '#include "core/config/mesh.hpp"'
   put tests/unit/t.cpp '#include "core/train/t.hpp"' '#include "plugins/one/model.hpp"'
 }
 
@@ -57,6 +59,10 @@ case_deps() {
   expect_include_refused core/config/config.cpp '<torch/torch.h>'
   expect_include_refused core/config/config.cpp '"core/nn/tree.hpp"'
   expect_include_refused core/nn/tree.cpp '"core/train/t.hpp"'
+  expect_include_refused core/nn/tree.cpp '"core/comm/group.hpp"'
+  expect_include_refused core/comm/group.cpp '"core/optim/adamw.hpp"'
+  expect_include_refused core/launch/launcher.cpp '"core/comm/group.hpp"'
+  expect_include_refused core/launch/launcher.cpp '"core/app/verbs.hpp"'
   expect_include_refused core/nn/tree.cpp '"core/plugin/loader.hpp"'
   expect_include_refused core/nn/tree.cpp '"plugins/one/model.hpp"'
 }
@@ -228,6 +234,24 @@ case_symbols_of_the_engine() {
   set_up_build
   echo 'extern "C" void another() {}' | compile "$build/lib/libtitan_engine.so" -shared -fPIC
   expect_symbols_found "libtitan_engine.so: must export titan_engine_query_v1 alone, exports: another"
+}
+
+case_symbols_of_cuda() {
+  set_up_build
+  echo 'extern "C" void titan_cuda_query_v1() {}' | compile "$build/lib/libtitan_cuda.so" -shared -fPIC
+  check_symbols
+  expect_rc 0
+  expect_says "0 findings in 4 files"
+  echo 'extern "C" void another() {}' | compile "$build/lib/libtitan_cuda.so" -shared -fPIC
+  expect_symbols_found "libtitan_cuda.so: must export titan_cuda_query_v1 alone, exports: another"
+}
+
+case_symbols_linked_cuda() {
+  set_up_build
+  echo | compile "$T/libnccl.so.2" -shared -fPIC -Wl,-soname,libnccl.so.2
+  echo 'extern "C" void titan_engine_query_v1() {}' |
+    compile "$build/lib/libtitan_engine.so" -shared -fPIC -Wl,--no-as-needed "-Wl,$T/libnccl.so.2"
+  expect_symbols_found "libtitan_engine.so: links CUDA, which is for libtitan_cuda.so alone: libnccl.so.2"
 }
 
 case_symbols_of_libtorch() {
