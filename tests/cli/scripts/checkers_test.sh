@@ -133,7 +133,7 @@ case_sizes_of_a_folder() {
   put core/base/a.cpp "$(numbered_lines 40)"
   put core/base/b.cpp "$(numbered_lines 40)"
   put core/base/c.cpp "$(numbered_lines 20)"
-  expect_finds sizes "core/: 106 lines in all, limit 100"
+  expect_finds sizes "core/: 111 lines in all, limit 100"
 }
 
 case_sizes_of_a_function() {
