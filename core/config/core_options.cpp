@@ -82,6 +82,10 @@ void add_data_options(Registry& registry) {
   registry.add(integer("dataloader.seed", 42, "Seed of the order of documents.").at_least(0));
   registry.add(boolean("dataloader.shuffle", true, "Read documents in a new random order each epoch."));
   registry.add(boolean("dataloader.repeat", true, "Begin again at the end of the data instead of stopping."));
+  registry.add(text("dataloader.end_of_data", "stop",
+                    "What the run makes of data that ends before its last step, on one rank or all: stop there with "
+                    "exit code 0, or end with exit code 65.")
+                   .one_of({"stop", "error"}));
   registry.add(integer("dataloader.num_prefetch_batches", 2, "Batches prepared in the background. 0: none.")
                    .at_least(0)
                    .at_most(1024)
@@ -134,6 +138,10 @@ void add_debug_options(Registry& registry) {
   registry.add(
       boolean("debug.detect_anomaly", false,
               "Stop at the backward function that makes a NaN, and show the forward one it belongs to; slow."));
+  registry.add(integer("debug.replica_audit_freq", 100,
+                       "Steps from one check to the next that replicated gradients have the same bits on every rank "
+                       "that has them; the first step is checked too. 0: never.")
+                   .at_least(0));
   registry.add(boolean("debug.print_config", false, "Log the resolved configuration at the start.").may_differ());
   registry.add(path("debug.save_config_file", std::nullopt,
                     "File to write the resolved configuration to, besides config.toml in the dump folder.")

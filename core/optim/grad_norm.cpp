@@ -93,17 +93,23 @@ double reduce(const std::vector<at::Tensor>& tensors) {
   return total;
 }
 
-}  // namespace
-
-double gradient_norm(const std::vector<at::Tensor>& gradients, NormType type) {
+std::vector<at::Tensor> checked(const std::vector<at::Tensor>& gradients) {
   std::vector<at::Tensor> dense;
   dense.reserve(gradients.size());
   for (const at::Tensor& gradient : gradients) {
     TITAN_CHECK(gradient.defined() && gradient.is_cpu() && gradient.is_floating_point(), "a gradient of another kind");
     dense.push_back(gradient.is_non_overlapping_and_dense() ? gradient : gradient.contiguous());
   }
-  return type == NormType::two ? std::sqrt(reduce<SumOfSquares>(dense)) : reduce<Largest>(dense);
+  return dense;
 }
+
+}  // namespace
+
+double gradient_norm(const std::vector<at::Tensor>& gradients, NormType type) {
+  return type == NormType::two ? std::sqrt(sum_of_squares(gradients)) : reduce<Largest>(checked(gradients));
+}
+
+double sum_of_squares(const std::vector<at::Tensor>& gradients) { return reduce<SumOfSquares>(checked(gradients)); }
 
 double clip_coefficient(double norm, double max_norm) {
   const double coefficient = max_norm / (norm + 1e-6);

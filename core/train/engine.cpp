@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "core/comm/communicator.hpp"
 #include "core/nn/tree.hpp"
 #include "core/tensor/interface.hpp"
 #include "core/train/session.hpp"
@@ -18,6 +19,7 @@ const void* get_interface(titan_string id) {
   const std::string_view name = id.data == nullptr ? std::string_view() : std::string_view(id.data, id.size);
   if (name == TITAN_TENSOR_V1) return tensor::tensor_interface();
   if (name == TITAN_TREE_V1) return nn::tree_interface();
+  if (name == TITAN_COLLECTIVE_V1) return comm::collective_interface();
   return nullptr;
 }
 

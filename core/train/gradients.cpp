@@ -35,8 +35,8 @@ void refuse_gradients(const nn::Tree& tree, std::int64_t step, double norm) {
   throw NonFiniteError(
       "[train] the gradient norm is not finite, stopped before the update, weights are unchanged: step ", step,
       ", norm ", std::abs(norm), ", ", concerned, " of ", tree.parameters().size(),
-      " parameters concerned: ", join(named, ", "), concerned > kMostNamed ? ", ..." : "",
-      ": find the cause with --debug.detect_anomaly");
+      concerned == 0 ? " parameters of this rank concerned" : " parameters concerned: ", join(named, ", "),
+      concerned > kMostNamed ? ", ..." : "", ": find the cause with --debug.detect_anomaly");
 }
 
 }  // namespace titan::train

@@ -5,8 +5,14 @@
 
 #include "core/base/log.hpp"
 #include "core/base/plugin_call.hpp"
+#include "core/tensor/dtype.hpp"
 
 namespace titan::train {
+namespace {
+
+constexpr double kSecondsPerNanosecond = 1e-9;
+
+}  // namespace
 
 Observers::Observers(const titan_host* host, std::vector<PluginInterface<titan_observer_v1>> observers) : host_(host) {
   for (auto& plugin : observers) observers_.push_back({std::move(plugin)});
@@ -38,6 +44,24 @@ void Observers::step_end(const titan_step_event& event) {
 
 void Observers::validation(const titan_validation_event& event) {
   deliver(TITAN_EVENT_VALIDATION, "validation", &titan_observer_v1::validation, event);
+}
+
+void Observers::collective(const comm::WorkRecord& record) {
+  const auto text = [](const std::string& words) { return titan_string{words.data(), words.size()}; };
+  titan_collective_event event{};
+  event.struct_size = sizeof event;
+  event.state = record.state == comm::WorkState::completed ? TITAN_COLLECTIVE_COMPLETED : TITAN_COLLECTIVE_FAILED;
+  event.op = text(record.op);
+  event.group = text(record.group);
+  event.module = text(record.module);
+  event.group_size = static_cast<std::uint32_t>(record.members.size());
+  event.dtype = record.dtype == at::ScalarType::Undefined ? 0 : tensor::abi_dtype(record.dtype);
+  event.sequence = record.sequence;
+  event.input_bytes = record.input_bytes;
+  event.output_bytes = record.output_bytes;
+  event.started = static_cast<double>(record.started) * kSecondsPerNanosecond;
+  event.completed = static_cast<double>(record.completed) * kSecondsPerNanosecond;
+  deliver(TITAN_EVENT_COLLECTIVE, "collective", &titan_observer_v1::collective, event);
 }
 
 void Observers::run_end(const titan_run_end_event& event) {

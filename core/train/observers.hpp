@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/comm/records.hpp"
 #include "core/config/engine.hpp"
 
 namespace titan::train {
@@ -16,6 +17,8 @@ class Observers {
   void step_end(const titan_step_event& event);
   void validation(const titan_validation_event& event);
   void run_end(const titan_run_end_event& event);
+  /// A call of a collective that was waited for.
+  void collective(const comm::WorkRecord& record);
 
  private:
   struct Observer {

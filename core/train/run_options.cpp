@@ -1,7 +1,11 @@
 #include "core/train/run_options.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/base/error.hpp"
 #include "core/train/precision.hpp"
+#include "core/train/ranks/ranks.hpp"
 
 namespace titan::train {
 namespace {
@@ -13,11 +17,12 @@ void check_device(const Config& config) {
   throw ConfigError("[train] training.device cuda is not available in this release: use --training.device=cpu or auto");
 }
 
-Sizes read_sizes(const Config& config) {
+Sizes read_sizes(const Config& config, const config::Mesh& mesh) {
   SizeOptions sizes;
   sizes.num_tokens_per_microbatch_per_dp_rank = config.integer("training.num_tokens_per_microbatch_per_dp_rank");
   sizes.num_tokens_per_train_step = config.integer("training.num_tokens_per_train_step");
   sizes.max_context_length = config.integer("training.max_context_length");
+  sizes.dp_degree = data_degree(mesh);
   return plan_sizes(sizes);
 }
 
@@ -78,18 +83,24 @@ RunOptions::Debug read_debug(const Config& config) {
   read.deterministic = config.boolean("debug.deterministic");
   read.deterministic_warn_only = config.boolean("debug.deterministic_warn_only");
   read.detect_anomaly = config.boolean("debug.detect_anomaly");
+  read.replica_audit_freq = config.integer("debug.replica_audit_freq");
   return read;
+}
+
+// Never 0: a deadline that has passed already is no deadline.
+std::chrono::milliseconds read_timeout(const Config& config, std::string_view option) {
+  return std::chrono::milliseconds(std::max<std::int64_t>(std::llround(config.floating(option) * 1000), 1));
 }
 
 }  // namespace
 
-RunOptions read_run_options(const Config& config) {
+RunOptions read_run_options(const Config& config, const config::Mesh& mesh, std::int64_t rank) {
   check_device(config);
   RunOptions read;
   read.dump_folder = config.string("dump_folder");
   read.tokenizer_path = config.string("hf_assets_path");
   read.steps = config.integer("training.steps");
-  read.sizes = read_sizes(config);
+  read.sizes = read_sizes(config, mesh);
   read.max_norm = config.floating("training.max_norm");
   read.precision = make_precision(config.string("training.dtype"), config.string("training.mixed_precision_param"),
                                   config.string("training.mixed_precision_reduce"));
@@ -97,8 +108,13 @@ RunOptions read_run_options(const Config& config) {
   read.optimizer = read_optimizer(config);
   read.schedule = read_schedule(config);
   read.data = read_data(config, read.sizes);
+  read.data.dp_rank = data_rank(mesh, rank);
+  read.data.dp_degree = data_degree(mesh);
+  read.end_of_data_is_error = config.string("dataloader.end_of_data") == "error";
   read.validation = read_validation(config);
   read.debug = read_debug(config);
+  read.timeouts = {read_timeout(config, "comm.init_timeout_seconds"),
+                   read_timeout(config, "comm.train_timeout_seconds")};
   return read;
 }
 

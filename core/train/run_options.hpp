@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "core/config/config.hpp"
+#include "core/config/mesh.hpp"
 #include "core/data/loader.hpp"
 #include "core/nn/tree.hpp"
 #include "core/optim/lr_schedule.hpp"
@@ -33,6 +35,11 @@ struct RunOptions {
     bool deterministic = false;
     bool deterministic_warn_only = false;
     bool detect_anomaly = false;
+    std::int64_t replica_audit_freq = 0;
+  };
+  struct Timeouts {
+    std::chrono::milliseconds init{};  // until the first step is done
+    std::chrono::milliseconds train{};
   };
 
   std::string dump_folder;
@@ -47,9 +54,12 @@ struct RunOptions {
   data::LoaderOptions data;  // of training
   Validation validation;
   Debug debug;
+  Timeouts timeouts;
+  bool end_of_data_is_error = false;
 };
 
-/// Reads and checks the options. ConfigError names the option that is wrong or does not fit another.
-RunOptions read_run_options(const config::Config& config);
+/// Reads and checks the options, as a rank of a layout sees them. ConfigError names the option that is wrong or does
+/// not fit another.
+RunOptions read_run_options(const config::Config& config, const config::Mesh& mesh = {}, std::int64_t rank = 0);
 
 }  // namespace titan::train

@@ -2,142 +2,27 @@
 
 #include <ATen/Parallel.h>
 
-#include <memory>
-#include <optional>
-#include <utility>
+#include <algorithm>
+#include <cstdlib>
 
 #include "core/base/log.hpp"
-#include "core/base/plugin_call.hpp"
-#include "core/data/loader.hpp"
-#include "core/data/tokenizer.hpp"
 #include "core/tensor/allocator.hpp"
-#include "core/train/anomaly.hpp"
 #include "core/train/determinism.hpp"
 #include "core/train/ending.hpp"
-#include "core/train/interruption.hpp"
-#include "core/train/machine.hpp"
-#include "core/train/memory_need.hpp"
-#include "core/train/precision.hpp"
-#include "core/train/run_options.hpp"
+#include "core/train/run.hpp"
 #include "core/train/torch_warnings.hpp"
-#include "core/train/train_loop.hpp"
 
 namespace titan::train {
 namespace {
 
-titan_model_facts model_facts(const EngineRun& run, std::int64_t length) {
-  titan_model_facts facts{};
-  facts.struct_size = sizeof facts;
-  plugin_call(run.host, run.model.plugin.c_str(), "facts",
-              [&] { return run.model.table->facts(run.model.ctx, length, &facts); });
-  return facts;
-}
-
-data::Loader open_training_data(const RunOptions& options, const std::shared_ptr<const data::Tokenizer>& tokenizer,
-                                const StopFlag* stop) {
-  data::Loader loader(options.data, tokenizer, stop);
-  const data::DatasetSummary& found = loader.dataset();
-  log_info("train", "data: ", printable(options.data.path.native()), ", ", found.documents, " documents in ",
-           found.files, found.files == 1 ? " file" : " files");
-  return loader;
-}
-
-void build_tree(const EngineRun& run, const RunOptions& options, nn::Tree& tree) {
-  plugin_call(run.host, run.model.plugin.c_str(), "build",
-              [&] { return run.model.table->build(run.model.ctx, reinterpret_cast<titan_tree*>(&tree)); });
-  tree.validate();
-  check_memory(num_elements(tree), options.precision, memory_capacity());
-  if (run.stop != nullptr) stop_between_blocks(tree, *run.stop);
-}
-
-void materialise(const RunOptions& options, nn::Tree& tree) {
-  const std::int64_t seed = options.debug.seed.value_or(draw_seed());
-  tree.materialise(options.precision, at::kCPU, static_cast<std::uint64_t>(seed));
-  log_info("train", "seed ", seed,
-           options.debug.seed ? "" : concat(": drawn, repeat this run with --debug.seed=", seed));
-  log_info("train", "precision: ", describe(options.precision));
-  for (const std::string& remark : remarks(options.precision)) log_warning("train", remark);
-}
-
-optim::AdamOptimizer make_optimizer(const RunOptions& options, const nn::Tree& tree) {
-  std::vector<nn::Parameter*> parameters;
-  for (const auto& parameter : tree.parameters()) parameters.push_back(parameter.get());
-  optim::AdamOptimizer optimizer(parameters, options.optimizer.rules, options.optimizer.defaults,
-                                 options.optimizer.implementation);
-  for (const auto& group : optimizer.groups()) {
-    if (optimizer.groups().size() == 1) break;
-    log_info("train", "optimizer ", name(group.options.algorithm), ", lr ", group.options.lr, ", weight decay ",
-             group.options.weight_decay, ": ", group.parameters.size(), " parameters ",
-             group.pattern.empty() ? "that no pattern matches" : concat("matching '", printable(group.pattern), "'"));
+/// Threads of one operator: as asked for, else what libtorch takes, shared by the ranks of this machine.
+void set_threads(const EngineRun& run) {
+  const auto asked = run.config->optional_integer("training.num_threads");
+  if (asked) {
+    at::set_num_threads(static_cast<int>(*asked));
+  } else if (run.ranks.local_world_size > 1 && std::getenv("OMP_NUM_THREADS") == nullptr) {
+    at::set_num_threads(std::max(1, at::get_num_threads() / static_cast<int>(run.ranks.local_world_size)));
   }
-  return optimizer;
-}
-
-optim::LrSchedule make_schedule(const RunOptions& options) {
-  optim::LrSchedule schedule(options.schedule);
-  for (const std::string& warning : schedule.warnings()) log_warning("train", warning);
-  return schedule;
-}
-
-std::unique_ptr<Validator> make_validator(const RunOptions& options, nn::Tree& tree,
-                                          std::shared_ptr<const data::Tokenizer> tokenizer, const StopFlag* stop) {
-  if (!options.validation.enable) return nullptr;
-  data::LoaderOptions data = options.data;
-  data.path = options.validation.dataset_path;
-  data.shuffle = false;
-  data.repeat = false;
-  data.tail = data::Tail::pad;
-  data.num_virtual_shards = 1;  // fewest rows that end in padding
-  auto source = std::make_unique<LoaderSource>(data::Loader(data, std::move(tokenizer), stop));
-  return std::make_unique<Validator>(tree, std::move(source),
-                                     Validator::Options{options.validation.freq, options.validation.steps}, stop);
-}
-
-titan_run_event run_event(const RunOptions& options, const nn::Tree& tree, const titan_model_facts& facts,
-                          const std::string& device_name) {
-  titan_run_event event{};
-  event.struct_size = sizeof event;
-  event.device = TITAN_DEVICE_CPU;
-  event.dump_folder = {options.dump_folder.data(), options.dump_folder.size()};
-  event.first_step = 1;
-  event.last_step = options.steps;
-  event.num_parameters = num_elements(tree);
-  event.num_flops_per_token = facts.num_flops_per_token;
-  event.peak_flops = 0;  // no table of processors' peaks: their utilisation is unknown, not guessed
-  event.memory_capacity = memory_capacity();
-  event.device_name = {device_name.data(), device_name.size()};
-  return event;
-}
-
-void announce(const EngineRun& run, const RunOptions& options, const titan_run_event& event) {
-  log_info("train", "model: ", run.model.plugin, ' ', printable(run.config->config_name()), ", ", event.num_parameters,
-           " parameters");
-  log_info("train", "device: cpu, ", std::string_view(event.device_name.data, event.device_name.size), ", ",
-           at::get_num_threads(), at::get_num_threads() == 1 ? " thread" : " threads");
-  log_info("train", "training starts: ", options.steps, options.steps == 1 ? " step of " : " steps of ",
-           describe(options.sizes));
-}
-
-void train_with(const EngineRun& run, const RunOptions& options) {
-  const titan_model_facts facts = model_facts(run, options.sizes.length);
-  optim::LrSchedule schedule = make_schedule(options);
-  const auto tokenizer = data::Tokenizer::load(options.tokenizer_path);
-  check_vocabulary(tokenizer->vocab_size(), options.tokenizer_path.native(), facts.vocab_size);
-  // Opened before the weights are made, so that the first batches are read meanwhile.
-  LoaderSource source(open_training_data(options, tokenizer, run.stop));
-  nn::Tree tree;
-  build_tree(run, options, tree);
-  std::optional<AnomalyWatch> anomalies;
-  if (options.debug.detect_anomaly) anomalies.emplace(tree);
-  const auto validator = make_validator(options, tree, tokenizer, run.stop);
-  materialise(options, tree);
-  Trainer trainer(tree, source, make_optimizer(options, tree), std::move(schedule),
-                  {options.sizes.num_micro_batches, options.max_norm, anomalies ? &*anomalies : nullptr}, run.stop);
-  Observers observers(run.host, run.observers);
-  const std::string device_name = processor_name();
-  LoopParts parts{trainer, validator.get(), observers, run_event(options, tree, facts, device_name)};
-  announce(run, options, parts.begin);
-  run_training_loop(parts);
 }
 
 }  // namespace
@@ -146,13 +31,14 @@ void train(const EngineRun& run) {
   tensor::install_cpu_allocator();
   const TorchWarningsToLog warnings;
   try {
-    const RunOptions options = read_run_options(*run.config);
-    if (options.num_threads) at::set_num_threads(static_cast<int>(*options.num_threads));
-    if (options.debug.deterministic_warn_only && !options.debug.deterministic) {
+    set_threads(run);
+    const bool deterministic = run.config->boolean("debug.deterministic");
+    const bool warn_only = run.config->boolean("debug.deterministic_warn_only");
+    if (warn_only && !deterministic) {
       log_warning("train", "debug.deterministic_warn_only has no effect without debug.deterministic");
     }
-    const DeterministicScope deterministic(options.debug.deterministic, options.debug.deterministic_warn_only);
-    train_with(run, options);
+    const DeterministicScope scope(deterministic, warn_only);
+    Run(run).train();
   } catch (...) {
     rethrow_for_host();
   }

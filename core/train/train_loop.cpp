@@ -27,7 +27,7 @@ std::int64_t take_peak_memory() {
 
 titan_step_event step_event(const StepResult& result, bool is_last, Progress& progress) {
   const double now = monotonic_seconds();
-  progress.total_tokens += result.num_tokens;
+  progress.total_tokens += result.all_tokens;
   titan_step_event event{};
   event.struct_size = sizeof event;
   event.is_last = is_last ? 1 : 0;

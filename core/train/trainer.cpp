@@ -8,9 +8,11 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/optim/global_norm.hpp"
 #include "core/optim/grad_norm.hpp"
 #include "core/train/gradients.hpp"
 #include "core/train/micro_batch.hpp"
+#include "core/train/ranks/replicas.hpp"
 
 namespace titan::train {
 namespace {
@@ -40,13 +42,6 @@ std::int64_t count_tokens(const std::vector<data::Batch>& batches) {
   return tokens;
 }
 
-void require_finite(double loss, std::int64_t step) {
-  if (std::isfinite(loss)) return;
-  throw NonFiniteError("[train] the loss is not finite, stopped before the update, weights are unchanged: step ", step,
-                       ", sum of the losses of a micro-batch ", std::abs(loss),
-                       ": find the cause with --debug.detect_anomaly");
-}
-
 }  // namespace
 
 Trainer::Trainer(nn::Tree& tree, BatchSource& source, optim::AdamOptimizer optimizer, optim::LrSchedule schedule,
@@ -65,16 +60,17 @@ std::optional<StepResult> Trainer::step() {
   // The whole step first: the loss is divided by the valid tokens of all its micro-batches.
   std::vector<data::Batch> batches = fetch();
   watch.lap(result.seconds.data);
-  if (batches.empty()) return std::nullopt;
-  result.num_tokens = count_tokens(batches);
-  result.num_valid = count_valid(batches);
-  if (result.num_valid == 0) {
-    throw DataError("[train] a step has nothing to learn from, all its labels are ignored: step ", result.step, ", ",
-                    result.num_tokens, " tokens");
-  }
-  run_micro_batches(batches, result);
-  update(result);
+  if (!agree_to_begin(batches, result)) return std::nullopt;
+  const double loss_sum = run_micro_batches(batches, result);
+  check_stop();
+  watch = {};
+  const std::vector<at::Tensor> gradients = collected_gradients(tree_);
+  tree_.check_ledger();
+  agree_on_outcome(loss_sum, result);
+  update(gradients, result);
+  watch.lap(result.seconds.optimizer);
   ++steps_done_;
+  if (steps_done_ == 1 && !alone()) options_.ranks->communicator().set_timeout(options_.train_timeout);
   return result;
 }
 
@@ -89,21 +85,54 @@ std::vector<data::Batch> Trainer::fetch() {
   return batches;
 }
 
-void Trainer::run_micro_batches(std::vector<data::Batch>& batches, StepResult& result) {
-  tree_.zero_gradients();
-  double sum = 0;
-  for (data::Batch& batch : batches) {
-    check_stop();
-    Stopwatch watch;
-    const at::Tensor loss = forward(batch);
-    const double value = loss.item<double>();
-    require_finite(value, result.step);
-    sum += value;
-    watch.lap(result.seconds.forward);
-    backward(loss, result.num_valid);
-    watch.lap(result.seconds.backward);
+bool Trainer::agree_to_begin(const std::vector<data::Batch>& batches, StepResult& result) {
+  const int signal = stop_ == nullptr || alone() ? 0 : stop_->requested();
+  const Outlook outlook =
+      agree(options_.ranks, {count_tokens(batches), count_valid(batches), batches.empty() ? 1 : 0, signal});
+  if (outlook.stop_signal != 0) {
+    part();
+    throw Interrupted(outlook.stop_signal);
   }
-  result.loss = sum / static_cast<double>(result.num_valid);
+  if (outlook.ranks_without_data > 0) {
+    if (!options_.end_of_data_is_error) return false;
+    part();
+    throw DataError("[train] the data ended before the last step, and dataloader.end_of_data is error: steps done ",
+                    steps_done_, ": --dataloader.repeat begins again at its end");
+  }
+  result.num_tokens = count_tokens(batches);
+  result.all_tokens = outlook.num_tokens;
+  result.num_valid = outlook.num_valid;
+  if (result.num_valid > 0) return true;
+  part();
+  throw DataError("[train] a step has nothing to learn from, all its labels are ignored: step ", result.step, ", ",
+                  result.all_tokens, " tokens");
+}
+
+double Trainer::run_micro_batches(std::vector<data::Batch>& batches, StepResult& result) {
+  tree_.zero_gradients();
+  tree_.begin_ledger();
+  double sum = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    check_stop();
+    const auto index = static_cast<std::int64_t>(i);
+    const bool is_last = i + 1 == batches.size();
+    if (options_.strategies != nullptr) options_.strategies->micro_batch_begin(index, is_last, /*training=*/true);
+    sum += run_micro_batch(batches[i], result);
+    if (options_.strategies != nullptr) options_.strategies->micro_batch_end(index, is_last, /*training=*/true);
+  }
+  return sum;
+}
+
+double Trainer::run_micro_batch(data::Batch& batch, StepResult& result) {
+  Stopwatch watch;
+  const at::Tensor loss = forward(batch);
+  const double value = loss.item<double>();
+  // Of several ranks nobody leaves alone: the others would wait for it in backward.
+  if (alone()) require_finite(value, result);
+  watch.lap(result.seconds.forward);
+  backward(loss, result.num_valid);
+  watch.lap(result.seconds.backward);
+  return value;
 }
 
 at::Tensor Trainer::forward(data::Batch& batch) {
@@ -121,12 +150,33 @@ void Trainer::backward(const at::Tensor& loss, std::int64_t num_valid) {
   tree_.collect_gradients();
 }
 
-void Trainer::update(StepResult& result) {
-  check_stop();
-  Stopwatch watch;
-  const std::vector<at::Tensor> gradients = collected_gradients(tree_);
-  result.grad_norm = optim::gradient_norm(gradients);
-  if (!std::isfinite(result.grad_norm)) refuse_gradients(tree_, result.step, result.grad_norm);
+void Trainer::agree_on_outcome(double loss_sum, StepResult& result) {
+  const double squares = alone() ? optim::counted_squares(tree_, {}, 0)
+                                 : optim::counted_squares(tree_, options_.ranks->mesh(), options_.ranks->rank());
+  const Outcome all = agree(options_.ranks, Outcome{loss_sum, squares});
+  if (!std::isfinite(all.loss_sum)) require_finite(loss_sum, result);
+  result.loss = all.loss_sum / static_cast<double>(result.num_valid);
+  result.grad_norm = std::sqrt(all.norm_squares);
+  if (!std::isfinite(result.grad_norm)) {
+    part();
+    refuse_gradients(tree_, result.step, result.grad_norm);
+  }
+  const bool is_audited =
+      options_.audit_freq > 0 && (result.step == 1 || result.step % options_.audit_freq == 0) && !alone();
+  if (is_audited) audit_gradients(tree_, *options_.ranks, result.step);
+}
+
+void Trainer::require_finite(double loss_sum, const StepResult& result) const {
+  const bool is_mine = !std::isfinite(loss_sum);
+  if (alone() && !is_mine) return;
+  const std::string whose = alone() ? std::string() : concat(", ", concerned_ranks(*options_.ranks, is_mine));
+  part();
+  throw NonFiniteError("[train] the loss is not finite, stopped before the update, weights are unchanged: step ",
+                       result.step, ", sum of the losses ", alone() ? "of a micro-batch " : "of this rank ",
+                       std::abs(loss_sum), whose, ": find the cause with --debug.detect_anomaly");
+}
+
+void Trainer::update(const std::vector<at::Tensor>& gradients, StepResult& result) {
   optim::scale_gradients(gradients, optim::clip_coefficient(result.grad_norm, options_.max_norm));
   if (schedule_.is_past_end(steps_done_) && !std::exchange(said_past_end_, true)) {
     log_warning("train", "the learning-rate schedule has ended, its final factor is kept: step ", result.step,
@@ -136,11 +186,15 @@ void Trainer::update(StepResult& result) {
   result.lr = optimizer_.lr(factor);
   optimizer_.step(factor);
   tree_.refresh_compute();
-  watch.lap(result.seconds.optimizer);
+  if (options_.strategies != nullptr) options_.strategies->updated();
 }
 
 void Trainer::check_stop() const {
-  if (stop_ != nullptr) stop_->check();
+  if (stop_ != nullptr && alone()) stop_->check();
+}
+
+void Trainer::part() const {
+  if (options_.ranks != nullptr) options_.ranks->part();
 }
 
 }  // namespace titan::train

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "core/optim/lr_schedule.hpp"
 #include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
+#include "core/train/ranks/agreement.hpp"
+#include "core/train/ranks/strategies.hpp"
 
 namespace titan::train {
 
@@ -23,12 +26,13 @@ struct StepSeconds {
 
 /// What one step did.
 struct StepResult {
-  std::int64_t step = 0;  // 1-based
-  double loss = 0;        // sum of cross-entropies / valid tokens, before the update
-  double grad_norm = 0;   // before clipping
-  double lr = 0;          // of the first parameter group
-  std::int64_t num_tokens = 0;
-  std::int64_t num_valid = 0;
+  std::int64_t step = 0;        // 1-based
+  double loss = 0;              // sum of cross-entropies / valid tokens, of all ranks, before the update
+  double grad_norm = 0;         // global, before clipping
+  double lr = 0;                // of the first parameter group
+  std::int64_t num_tokens = 0;  // of this rank
+  std::int64_t all_tokens = 0;  // of all ranks
+  std::int64_t num_valid = 0;   // of all ranks
   StepSeconds seconds;
 };
 
@@ -39,15 +43,24 @@ class Trainer {
     std::int64_t num_micro_batches = 1;  // of a step; their gradients are summed
     double max_norm = 1.0;
     const AnomalyWatch* anomalies = nullptr;  // of the tree; null: none
+    Ranks* ranks = nullptr;                   // null: one
+    Strategies* strategies = nullptr;         // null: none
+    bool end_of_data_is_error = false;
+    std::int64_t audit_freq = 0;                       // steps between two audits of the replicas; 0: none
+    std::chrono::milliseconds train_timeout{100'000};  // of waits after the first step
   };
 
-  /// Tree, source, watch and flag (may be null) must outlive the trainer; the optimizer is over the tree's parameters.
+  /// Tree, source, flag (may be null) and what the options name must outlive the trainer; the optimizer is over the
+  /// tree's parameters.
   Trainer(nn::Tree& tree, BatchSource& source, optim::AdamOptimizer optimizer, optim::LrSchedule schedule,
           const Options& options, const StopFlag* stop = nullptr);
 
   /// Fetches the step's micro-batches, runs them forward and backward, clips, and updates the weights. None, without
-  /// effect on the weights, when the data cannot fill another step. NonFiniteError names step and cause and leaves the
-  /// weights as they were; so do DataError (no valid label in the step), Interrupted, and errors of model and data.
+  /// effect on the weights, when the data of any rank cannot fill another step. NonFiniteError names step and cause and
+  /// leaves the weights as they were; so do DataError (no valid label in the step, or the end of data where it is an
+  /// error), Interrupted, and errors of model, strategies and data. Several ranks step together, agree on what ends the
+  /// run before they begin and again before the update, and end with the same of these errors; whatever else one rank
+  /// throws, the others learn of through Ranks::fail().
   std::optional<StepResult> step();
 
   std::int64_t steps_done() const { return steps_done_; }
@@ -56,11 +69,17 @@ class Trainer {
 
  private:
   std::vector<data::Batch> fetch();
-  void run_micro_batches(std::vector<data::Batch>& batches, StepResult& result);
+  bool agree_to_begin(const std::vector<data::Batch>& batches, StepResult& result);
+  double run_micro_batches(std::vector<data::Batch>& batches, StepResult& result);
+  double run_micro_batch(data::Batch& batch, StepResult& result);
   at::Tensor forward(data::Batch& batch);
   void backward(const at::Tensor& loss, std::int64_t num_valid);
-  void update(StepResult& result);
+  void agree_on_outcome(double loss_sum, StepResult& result);
+  void require_finite(double loss_sum, const StepResult& result) const;
+  void update(const std::vector<at::Tensor>& gradients, StepResult& result);
   void check_stop() const;
+  bool alone() const { return is_alone(options_.ranks); }
+  void part() const;
 
   nn::Tree& tree_;
   BatchSource& source_;

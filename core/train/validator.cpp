@@ -4,12 +4,31 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/train/micro_batch.hpp"
 
 namespace titan::train {
+namespace {
+
+constexpr std::int64_t kIgnored = -100;
+
+/// What a rank runs while others still have data: the parallel parts of a forward need every rank.
+data::Batch idle_batch(std::int64_t rows, std::int64_t length) {
+  const auto size = static_cast<std::size_t>(rows * length);
+  data::Batch batch{rows,
+                    length,
+                    std::vector<std::int64_t>(size),
+                    std::vector<std::int64_t>(size, kIgnored),
+                    std::vector<std::int64_t>(size),
+                    0};
+  for (std::size_t i = 0; i < size; ++i) batch.positions[i] = static_cast<std::int64_t>(i) % length;
+  return batch;
+}
+
+}  // namespace
 
 Validator::Validator(nn::Tree& tree, std::unique_ptr<BatchSource> source, const Options& options, const StopFlag* stop)
     : tree_(tree), source_(std::move(source)), options_(options), stop_(stop) {}
@@ -17,27 +36,55 @@ Validator::Validator(nn::Tree& tree, std::unique_ptr<BatchSource> source, const 
 ValidationResult Validator::run() {
   const c10::NoGradGuard no_grad;
   const double begin = monotonic_seconds();
-  ValidationResult result;
-  double sum = 0;
+  Outcome mine;
   source_->rewind();
-  for (std::int64_t i = 0; options_.num_batches < 0 || i < options_.num_batches; ++i) {
-    if (stop_ != nullptr) stop_->check();
-    std::optional<data::Batch> batch = source_->next();
-    if (!batch) break;
-    if (batch->num_valid == 0) continue;  // padding at the end of the set
-    sum += batch_loss(*batch);
-    result.num_tokens += batch->num_valid;
+  bool has_more = true;
+  for (std::int64_t i = 0;; ++i) {
+    std::optional<data::Batch> batch = fetch(i, has_more);
+    const Outlook outlook = agree_on_batch(batch);
+    if (outlook.num_tokens == 0) break;
+    if (outlook.num_valid == 0) continue;  // padding at the end of the set
+    if (!batch) batch = idle_batch(options_.rows, options_.length);
+    mine.loss_sum += batch_loss(*batch, i);
+    mine.num_valid += batch->num_valid;
   }
-  if (result.num_tokens == 0) throw DataError("[validator] the validation data holds no token to predict");
-  result.loss = sum / static_cast<double>(result.num_tokens);
+  const Outcome all = agree(options_.ranks, mine);
+  ValidationResult result{all.loss_sum / static_cast<double>(all.num_valid), all.num_valid, 0};
+  if (all.num_valid == 0 || !std::isfinite(result.loss)) part();
+  if (all.num_valid == 0) throw DataError("[validator] the validation data holds no token to predict");
   if (!std::isfinite(result.loss)) throw NonFiniteError("[validator] the loss is not finite: ", result.loss);
   result.seconds = monotonic_seconds() - begin;
   return result;
 }
 
-double Validator::batch_loss(data::Batch& batch) {
+std::optional<data::Batch> Validator::fetch(std::int64_t index, bool& has_more) {
+  if (stop_ != nullptr && is_alone(options_.ranks)) stop_->check();
+  if (!has_more || (options_.num_batches >= 0 && index >= options_.num_batches)) return std::nullopt;
+  std::optional<data::Batch> batch = source_->next();
+  has_more = batch.has_value();
+  return batch;
+}
+
+Outlook Validator::agree_on_batch(const std::optional<data::Batch>& batch) const {
+  Outlook mine;
+  if (batch) mine = {batch->rows * batch->length, batch->num_valid, 0, 0};
+  if (stop_ != nullptr && !is_alone(options_.ranks)) mine.stop_signal = stop_->requested();
+  const Outlook outlook = agree(options_.ranks, mine);
+  if (outlook.stop_signal == 0) return outlook;
+  part();
+  throw Interrupted(outlook.stop_signal);
+}
+
+double Validator::batch_loss(data::Batch& batch, std::int64_t index) {
   const MicroBatch tensors = view(batch);
-  return tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels).item<double>();
+  if (options_.strategies != nullptr) options_.strategies->micro_batch_begin(index, false, /*training=*/false);
+  const at::Tensor loss = tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
+  if (options_.strategies != nullptr) options_.strategies->micro_batch_end(index, false, /*training=*/false);
+  return loss.item<double>();
+}
+
+void Validator::part() const {
+  if (options_.ranks != nullptr) options_.ranks->part();
 }
 
 }  // namespace titan::train

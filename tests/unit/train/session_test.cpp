@@ -60,7 +60,13 @@ class Session : public ::testing::Test {
     Settings all = settings_;
     all.insert(all.end(), more.begin(), more.end());
     const config::Config config = config::resolve_settings(registry_, all);
-    train({&config, tiny::error_host(), &stop_, {"tiny", &model_, &kModelTable}, {recorder_.plugin()}});
+    EngineRun run;
+    run.config = &config;
+    run.host = tiny::error_host();
+    run.stop = &stop_;
+    run.model = {"tiny", &model_, &kModelTable};
+    run.observers = {recorder_.plugin()};
+    train(run);
   }
 
   template <class Failure>

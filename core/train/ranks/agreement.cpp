@@ -1,0 +1,55 @@
+#include "core/train/ranks/agreement.hpp"
+
+#include "core/base/text.hpp"
+
+namespace titan::train {
+namespace {
+
+// POSIX's signals; real-time ones do not end a run.
+constexpr int kSignals = 32;
+
+}  // namespace
+
+Outlook agree(const Ranks* ranks, const Outlook& mine) {
+  if (is_alone(ranks)) return mine;
+  std::vector<double> sums{static_cast<double>(mine.num_tokens), static_cast<double>(mine.num_valid),
+                           static_cast<double>(mine.ranks_without_data)};
+  const std::size_t first_signal = sums.size();
+  sums.resize(first_signal + kSignals);
+  if (mine.stop_signal > 0 && mine.stop_signal < kSignals) {
+    sums[first_signal + static_cast<std::size_t>(mine.stop_signal)] = 1;
+  }
+  comm::sum_over(ranks->communicator().world(), sums);
+  Outlook all{static_cast<std::int64_t>(sums[0]), static_cast<std::int64_t>(sums[1]),
+              static_cast<std::int64_t>(sums[2]), 0};
+  for (int signal = kSignals - 1; signal > 0; --signal) {
+    if (sums[first_signal + static_cast<std::size_t>(signal)] > 0) all.stop_signal = signal;
+  }
+  return all;
+}
+
+Outcome agree(const Ranks* ranks, const Outcome& mine) {
+  if (is_alone(ranks)) return mine;
+  std::vector<double> sums{mine.loss_sum, mine.norm_squares, static_cast<double>(mine.num_valid)};
+  comm::sum_over(ranks->communicator().world(), sums);
+  return {sums[0], sums[1], static_cast<std::int64_t>(sums[2])};
+}
+
+std::string concerned_ranks(const Ranks& ranks, bool concerned) {
+  std::vector<double> flags(static_cast<std::size_t>(ranks.mesh().world_size()));
+  flags[static_cast<std::size_t>(ranks.rank())] = concerned ? 1 : 0;
+  comm::sum_over(ranks.communicator().world(), flags);
+  std::vector<std::int64_t> found;
+  for (std::size_t rank = 0; rank < flags.size(); ++rank) {
+    if (flags[rank] > 0) found.push_back(static_cast<std::int64_t>(rank));
+  }
+  return list_ranks(found);
+}
+
+std::string list_ranks(const std::vector<std::int64_t>& ranks) {
+  std::vector<std::string> numbers;
+  for (const std::int64_t rank : ranks) numbers.push_back(concat(rank));
+  return concat(ranks.size() == 1 ? "rank " : "ranks ", join(numbers, ", "));
+}
+
+}  // namespace titan::train

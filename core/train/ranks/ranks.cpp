@@ -1,0 +1,41 @@
+#include "core/train/ranks/ranks.hpp"
+
+#include "core/base/error.hpp"
+
+namespace titan::train {
+
+using config::Axis;
+
+Ranks::Ranks(const EngineRun& run, std::chrono::milliseconds init_timeout) : communicator_(run.communicator) {
+  if (communicator_ == nullptr) {
+    if (run.mesh.world_size() == 1) {
+      world_ = std::make_unique<comm::ThreadWorld>(run.mesh);
+      owned_ = world_->join(0);
+    } else {
+      owned_ = comm::connect(run.mesh, run.ranks, init_timeout);
+    }
+    communicator_ = owned_.get();
+  }
+  communicator_->set_timeout(init_timeout);
+}
+
+void Ranks::leave() {
+  if (parted_ || alone()) return;
+  communicator_->world().barrier();
+  part();
+}
+
+void Ranks::fail(std::string_view reason) noexcept {
+  if (!parted_ && !alone()) communicator_->abort(reason);
+}
+
+std::int64_t data_rank(const config::Mesh& mesh, std::int64_t rank) {
+  return mesh.coordinate(rank, Axis::dp_replicate) * mesh.degree(Axis::dp_shard) +
+         mesh.coordinate(rank, Axis::dp_shard);
+}
+
+std::int64_t data_degree(const config::Mesh& mesh) {
+  return mesh.degree(Axis::dp_replicate) * mesh.degree(Axis::dp_shard);
+}
+
+}  // namespace titan::train

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string_view>
+
+#include "core/comm/communicator.hpp"
+#include "core/config/engine.hpp"
+
+namespace titan::train {
+
+/// The ranks of a run as one of them sees them, and how it takes leave of them. Used on the training thread.
+class Ranks {
+ public:
+  /// Looks through a communicator that somebody else joined and keeps.
+  explicit Ranks(comm::Communicator& communicator) : communicator_(&communicator) {}
+  /// Takes the run's communicator, or joins: several ranks as comm::connect(), one rank without meeting anybody. Waits
+  /// take `init_timeout` at most from then on.
+  Ranks(const EngineRun& run, std::chrono::milliseconds init_timeout);
+
+  comm::Communicator& communicator() const { return *communicator_; }
+  const config::Mesh& mesh() const { return communicator_->mesh(); }
+  std::int64_t rank() const { return communicator_->rank(); }
+  bool alone() const { return communicator_->size() == 1; }
+
+  /// Says that all ranks have agreed to end here: nobody waits for this rank any more, whatever is thrown next.
+  void part() noexcept { parted_ = true; }
+  /// Ends together: returns when all ranks are here.
+  void leave();
+  /// Tells the others that this rank fails, so that they leave at once; does nothing after part() or leave().
+  void fail(std::string_view reason) noexcept;
+
+ private:
+  std::unique_ptr<comm::ThreadWorld> world_;
+  std::unique_ptr<comm::Communicator> owned_;
+  comm::Communicator* communicator_;
+  bool parted_ = false;
+};
+
+/// Whether there is one rank; null says so too.
+inline bool is_alone(const Ranks* ranks) { return ranks == nullptr || ranks->alone(); }
+
+/// Position among the data-parallel ranks: which part of the data this rank reads.
+std::int64_t data_rank(const config::Mesh& mesh, std::int64_t rank);
+/// Number of ranks that read different data.
+std::int64_t data_degree(const config::Mesh& mesh);
+
+}  // namespace titan::train

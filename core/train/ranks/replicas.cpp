@@ -1,0 +1,102 @@
+#include "core/train/ranks/replicas.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+
+#include <bit>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/hashing.hpp"
+#include "core/train/ranks/agreement.hpp"
+
+namespace titan::train {
+namespace {
+
+using config::Axis;
+
+std::int64_t hash_of(const at::Tensor& tensor) {
+  const at::Tensor plain = tensor.detach().contiguous();
+  const std::string_view bytes(static_cast<const char*>(plain.const_data_ptr()), plain.nbytes());
+  return std::bit_cast<std::int64_t>(hash64(bytes, static_cast<std::uint64_t>(plain.numel())));
+}
+
+/// What ranks with the same part of a parameter have in common: where they stand on the axes it is sharded along.
+std::vector<std::int64_t> place(const nn::Parameter& parameter, const config::Mesh& mesh, std::int64_t rank) {
+  std::vector<std::int64_t> coordinates;
+  for (const Axis axis : config::kAxes) {
+    if (!parameter.placements[static_cast<std::size_t>(axis)].shard_dim) continue;
+    coordinates.push_back(mesh.coordinate(rank, axis));
+  }
+  return coordinates;
+}
+
+/// A parameter whose replicas differ.
+struct Difference {
+  std::string parameter;
+  std::string ranks;  // "ranks 0, 1 have other bits than rank 2"
+};
+
+std::string describe(const std::map<std::int64_t, std::vector<std::int64_t>>& ranks_by_hash) {
+  std::vector<std::string> sides;
+  for (const auto& [hash, ranks] : ranks_by_hash) sides.push_back(list_ranks(ranks));
+  return join(sides, " | ");
+}
+
+/// hashes[rank * parameters + i], the same on all ranks: so is the answer.
+std::optional<Difference> find_difference(const nn::Tree& tree, const config::Mesh& mesh,
+                                          const std::vector<std::int64_t>& hashes) {
+  const std::size_t count = tree.parameters().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const nn::Parameter& parameter = *tree.parameters()[i];
+    std::map<std::vector<std::int64_t>, std::map<std::int64_t, std::vector<std::int64_t>>> replicas;
+    for (std::int64_t rank = 0; rank < mesh.world_size(); ++rank) {
+      const std::int64_t hash = hashes[static_cast<std::size_t>(rank) * count + i];
+      replicas[place(parameter, mesh, rank)][hash].push_back(rank);
+    }
+    for (const auto& [where, ranks_by_hash] : replicas) {
+      if (ranks_by_hash.size() > 1) return Difference{parameter.name, describe(ranks_by_hash)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Difference> compare(const nn::Tree& tree, const Ranks& ranks, at::Tensor nn::Parameter::*box) {
+  std::vector<std::int64_t> mine;
+  for (const auto& parameter : tree.parameters()) mine.push_back(hash_of((*parameter).*box));
+  std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(ranks.mesh().world_size()));
+  const auto view = [](std::vector<std::int64_t>& values) {
+    return at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kLong);
+  };
+  ranks.communicator().world().all_gather(view(all), view(mine))->wait();
+  return find_difference(tree, ranks.mesh(), all);
+}
+
+}  // namespace
+
+void compare_weights(const nn::Tree& tree, Ranks& ranks) {
+  if (ranks.alone()) return;
+  const auto difference = compare(tree, ranks, &nn::Parameter::storage);
+  if (!difference) return;
+  ranks.part();
+  throw InternalError("[train] ranks start with different bits of a parameter that they share: ", difference->parameter,
+                      ", equal among ", difference->ranks,
+                      ": are program, libtorch and processor the same everywhere?");
+}
+
+void audit_gradients(const nn::Tree& tree, Ranks& ranks, std::int64_t step) {
+  if (ranks.alone()) return;
+  const auto difference = compare(tree, ranks, &nn::Parameter::gradient);
+  if (!difference) return;
+  ranks.part();
+  throw PluginError(
+      "[train] ranks have different bits of a gradient that they share, stopped before the update, weights are "
+      "unchanged: step ",
+      step, ", ", difference->parameter, ", equal among ", difference->ranks,
+      ": a strategy did not sum it on all of them, or a rank computes wrongly");
+}
+
+}  // namespace titan::train

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/nn/tree.hpp"
+#include "core/train/ranks/ranks.hpp"
+
+namespace titan::train {
+
+/// Compares the weights of every parameter, by hash, over the ranks that store the same part of it. A collective call.
+/// InternalError on all ranks names the first parameter that differs, and the ranks. One rank compares nothing.
+void compare_weights(const nn::Tree& tree, Ranks& ranks);
+
+/// The same of the gradients, which are complete. PluginError names the step too: a strategy says of a gradient that
+/// every rank has the whole sum, and they have not.
+void audit_gradients(const nn::Tree& tree, Ranks& ranks, std::int64_t step);
+
+}  // namespace titan::train

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/comm/communicator.hpp"
+#include "core/config/engine.hpp"
+#include "core/nn/tree.hpp"
+
+namespace titan::train {
+
+/// The parallelism strategies of a run, called in order of priority, outermost first. An error of one stops the run: it
+/// is thrown as the titan::Error of its code, naming plugin and callback. Used by the training thread.
+class Strategies {
+ public:
+  Strategies() = default;
+  Strategies(const titan_host* host, std::vector<PluginInterface<titan_strategy_v1>> strategies);
+
+  /// Asks each whether it can serve the layout. ConfigError too when there are several ranks and no strategy.
+  void validate(const config::Mesh& mesh, const titan_model_facts& facts) const;
+  /// Lets each place the parameters of the tree, and tells the order in the log.
+  void apply(nn::Tree& tree, comm::Communicator& ranks);
+  void materialised();
+  void micro_batch_begin(std::int64_t index, bool is_last, bool training);
+  void micro_batch_end(std::int64_t index, bool is_last, bool training);
+  void updated();
+
+ private:
+  template <class Callback, class... Arguments>
+  void call(const char* name, Callback titan_strategy_v1::*callback, Arguments... arguments) const;
+
+  const titan_host* host_ = nullptr;
+  std::vector<PluginInterface<titan_strategy_v1>> strategies_;
+};
+
+}  // namespace titan::train

@@ -1,0 +1,105 @@
+#include "core/train/run.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "core/train/ending.hpp"
+#include "core/train/interruption.hpp"
+#include "core/train/machine.hpp"
+#include "core/train/memory_need.hpp"
+#include "core/train/ranks/replicas.hpp"
+#include "core/train/ranks/same_run.hpp"
+#include "core/train/run_parts.hpp"
+#include "core/train/train_loop.hpp"
+
+namespace titan::train {
+namespace {
+
+std::int64_t rank_of(const EngineRun& run) {
+  return run.communicator != nullptr ? run.communicator->rank() : run.ranks.rank;
+}
+
+}  // namespace
+
+Run::Run(const EngineRun& run)
+    : run_(run),
+      options_(read_run_options(*run.config, run.mesh, rank_of(run))),
+      facts_(model_facts(run, options_.sizes.length)),
+      observers_(run.host, run.observers),
+      strategies_(run.host, run.strategies) {
+  strategies_.validate(run.mesh, facts_);
+  ranks_.emplace(run, options_.timeouts.init);
+  try {
+    prepare();
+  } catch (...) {
+    fail();
+  }
+}
+
+Run::~Run() {
+  if (!ranks_) return;
+  ranks().running_module = nullptr;
+  ranks().records().on_retired = nullptr;
+}
+
+void Run::prepare() {
+  watch_collectives();
+  require_same_run(facts_of(run_), *ranks_);
+  optim::LrSchedule schedule = make_schedule(options_);
+  const auto tokenizer = data::Tokenizer::load(options_.tokenizer_path);
+  check_vocabulary(tokenizer->vocab_size(), options_.tokenizer_path.native(), facts_.vocab_size);
+  // Of several ranks none leaves alone, in the loader as little as inside a step.
+  source_.emplace(open_training_data(options_, tokenizer, ranks_->alone() ? run_.stop : nullptr));
+  make_tree();
+  validator_ = make_validator(options_, tree_, tokenizer, *ranks_, strategies_, run_.stop);
+  materialise(options_, *ranks_, tree_);
+  compare_weights(tree_, *ranks_);
+  strategies_.materialised();
+  make_trainer(std::move(schedule));
+}
+
+void Run::watch_collectives() {
+  ranks().running_module = [this] { return tree_.name(tree_.running()); };
+  ranks().records().on_retired = [this](const comm::WorkRecord& record) { observers_.collective(record); };
+}
+
+void Run::make_tree() {
+  build_tree(run_, tree_);
+  tree_.set_mesh(ranks_->mesh());
+  strategies_.apply(tree_, ranks());
+  check_memory(tree_, options_.precision, run_.ranks.local_world_size, memory_capacity());
+  if (run_.stop != nullptr && ranks_->alone()) stop_between_blocks(tree_, *run_.stop);
+  if (options_.debug.detect_anomaly) anomalies_.emplace(tree_);
+}
+
+void Run::make_trainer(optim::LrSchedule schedule) {
+  Trainer::Options how;
+  how.num_micro_batches = options_.sizes.num_micro_batches;
+  how.max_norm = options_.max_norm;
+  how.anomalies = anomalies_ ? &*anomalies_ : nullptr;
+  how.ranks = &*ranks_;
+  how.strategies = &strategies_;
+  how.end_of_data_is_error = options_.end_of_data_is_error;
+  how.audit_freq = options_.debug.replica_audit_freq;
+  how.train_timeout = options_.timeouts.train;
+  trainer_.emplace(tree_, *source_, make_optimizer(options_, tree_), std::move(schedule), how, run_.stop);
+}
+
+void Run::train() {
+  const std::string device_name = processor_name();
+  LoopParts parts{*trainer_, validator_.get(), observers_, run_event(options_, tree_, facts_, device_name)};
+  announce(run_, options_, *ranks_, parts.begin);
+  try {
+    run_training_loop(parts);
+    ranks_->leave();
+  } catch (...) {
+    fail();
+  }
+}
+
+void Run::fail() {
+  ranks_->fail(ending_of(std::current_exception()).message);
+  throw;
+}
+
+}  // namespace titan::train

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/config/engine.hpp"
+#include "core/nn/tree.hpp"
+#include "core/train/anomaly.hpp"
+#include "core/train/batch_source.hpp"
+#include "core/train/observers.hpp"
+#include "core/train/ranks/ranks.hpp"
+#include "core/train/ranks/strategies.hpp"
+#include "core/train/run_options.hpp"
+#include "core/train/trainer.hpp"
+#include "core/train/validator.hpp"
+
+namespace titan::train {
+
+/// Everything one rank trains with. Made and used on one thread, the rank's training thread; ranks of one run may be
+/// threads of one process. Leaves the settings of the process as they are: train() in session.hpp makes those.
+class Run {
+ public:
+  /// Checks the options, joins the other ranks, compares what must be equal on all of them, opens the data, builds the
+  /// model, lets strategies place it, and makes this rank's parameters. `run` and what it points to must outlive the
+  /// object. Throws titan::Error, c10::Error and Interrupted; the other ranks are told.
+  explicit Run(const EngineRun& run);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  nn::Tree& tree() { return tree_; }
+  Trainer& trainer() { return *trainer_; }
+  comm::Communicator& ranks() { return ranks_->communicator(); }
+
+  /// Trains to the end, telling the observers. Throws as the constructor.
+  void train();
+
+ private:
+  void prepare();
+  void watch_collectives();
+  void make_tree();
+  void make_trainer(optim::LrSchedule schedule);
+  /// Throws the exception being handled, after telling the others.
+  [[noreturn]] void fail();
+
+  const EngineRun& run_;
+  RunOptions options_;
+  titan_model_facts facts_{};
+  Observers observers_;
+  Strategies strategies_;
+  std::optional<Ranks> ranks_;
+  nn::Tree tree_;
+  std::optional<LoaderSource> source_;
+  std::optional<AnomalyWatch> anomalies_;
+  std::unique_ptr<Validator> validator_;
+  std::optional<Trainer> trainer_;
+};
+
+}  // namespace titan::train
