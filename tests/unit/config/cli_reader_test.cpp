@@ -56,6 +56,20 @@ TEST_F(CliReaderTest, DashesAndUnderscoresAreTheSameInNames) {
   EXPECT_EQ(settings({"--dump-folder=a-b"}), Settings{"dump_folder=a-b"}) << "but not in values";
 }
 
+TEST_F(CliReaderTest, DashesAndUnderscoresAreTheSameInFlags) {
+  for (const char* word : {"--num-ranks=3", "--num_ranks=3"}) {
+    EXPECT_EQ(read({word}, "", "launch").last("num-ranks"), "3") << word;
+  }
+}
+
+TEST_F(CliReaderTest, AnotherCommandLineIsLeftAlone) {
+  const CommandLine line = read({"--num-ranks", "2", "--", "train", "--unknown", "--", "-x"}, "", "launch");
+  EXPECT_TRUE(problems_.empty());
+  EXPECT_EQ(line.rest, (Words{"train", "--unknown", "--", "-x"}));
+  EXPECT_EQ(line.last("num-ranks"), "2");
+  EXPECT_THAT(complaint({"train"}, "", "launch"), HasSubstr("unexpected argument"));
+}
+
 TEST_F(CliReaderTest, BooleansAreActions) {
   EXPECT_EQ(settings({"--sample.enable_x"}), Settings{"sample.enable_x=true"});
   EXPECT_EQ(settings({"--sample.no_enable_x"}), Settings{"sample.enable_x=false"});

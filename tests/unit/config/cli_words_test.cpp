@@ -24,7 +24,8 @@ TEST(CliWordsTest, UnknownVerbListsVerbs) {
   const Registry registry = test::sample_registry();
   const test::Thrown near = test::thrown_by([&] { return split_verb(registry, {"confi"}, "train"); });
   EXPECT_EQ(near.exit, Exit::usage);
-  EXPECT_EQ(near.message, "[config] unknown verb: \"confi\"; did you mean config? There are: config, train, plugin");
+  EXPECT_EQ(near.message,
+            "[config] unknown verb: \"confi\"; did you mean config? There are: config, train, plugin, launch");
   const test::Thrown far = test::thrown_by([&] { return split_verb(registry, {"\x1b[2J"}, "train"); });
   EXPECT_EQ(far.message.find('\x1b'), std::string::npos);
 }
@@ -43,6 +44,12 @@ TEST(CliWordsTest, HelpPattern) {
   EXPECT_EQ(help_pattern({"-h"}), "");
   EXPECT_EQ(help_pattern({"--help=steps"}), "steps");
   EXPECT_EQ(help_pattern({"--", "--help"}), std::nullopt);
+}
+
+TEST(CliWordsTest, WordsAfterDashes) {
+  EXPECT_EQ(words_after_dashes({"--x", "--", "train", "--", "--y"}), (Words{"train", "--", "--y"}));
+  EXPECT_EQ(words_after_dashes({"--x"}), Words{});
+  EXPECT_EQ(words_after_dashes({"--"}), Words{});
 }
 
 TEST(CliWordsTest, CommandLineTellsTheLastValue) {

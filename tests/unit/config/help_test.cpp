@@ -33,6 +33,11 @@ TEST_F(HelpTest, ListsEveryOptionOfEveryOwner) {
   EXPECT_LT(text.find("=== titan ==="), text.find("=== plugin llama3 ===")) << "the core first";
 }
 
+TEST_F(HelpTest, UsageNamesTheOtherCommandLine) {
+  EXPECT_THAT(help("launch"), HasSubstr("usage: titan launch [flags] -- [train] RUN...\n"));
+  EXPECT_THAT(help("train"), HasSubstr("usage: titan train [flags] [options]\n"));
+}
+
 TEST_F(HelpTest, TellsTypeRangeChoicesAndDefault) {
   EXPECT_THAT(
       help("train", "sample.count"),

@@ -50,6 +50,7 @@ Registry sample_registry() {
   registry.add(config);
   registry.add(Verb{"train", "Trains a model.", run_flags(), {}});
   registry.add(Verb{"plugin", "Shows plugins.", {}, {"ACTION", "FILE"}, false});
+  registry.add(Verb{"launch", "Runs another.", {{"num-ranks", "N", "Ranks."}}, {}, false, "[train] RUN..."});
   return registry;
 }
 
