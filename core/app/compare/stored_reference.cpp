@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kFormat = "titan.reference";
 constexpr std::int64_t kVersion = 1;
-constexpr JsonLimits kLimits{.bytes = std::size_t{32} << 20U, .depth = 8};
+constexpr JsonLimits kLimits{.bytes = std::size_t{16} << 20U, .depth = 8};
 constexpr std::size_t kMostColumns = 256;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
