@@ -3,6 +3,15 @@
 #include "core/base/text.hpp"
 
 namespace titan::comm {
+namespace {
+
+std::string shape_text(at::ScalarType dtype, at::IntArrayRef sizes) {
+  std::vector<std::string> numbers;
+  for (const std::int64_t size : sizes) numbers.push_back(concat(size));
+  return concat(c10::getDtypeNames(dtype).first, " [", join(numbers, ", "), ']');
+}
+
+}  // namespace
 
 std::string rank_list(const std::vector<std::int64_t>& ranks) {
   std::vector<std::string> runs;
@@ -34,11 +43,16 @@ std::string describe(const WorkRecord& record) {
   return text;
 }
 
+std::string signature(const WorkRecord& record) {
+  if (record.dtype == at::ScalarType::Undefined) return record.op;
+  // The ranks of an all-to-all have different numbers of rows.
+  if (record.op == "alltoall_base") return concat(record.op, " of ", c10::getDtypeNames(record.dtype).first);
+  const auto& sizes = record.op == "recv" ? record.output_sizes : record.input_sizes;
+  return concat(record.op, " of ", shape_text(record.dtype, sizes));
+}
+
 std::string describe(const at::Tensor& tensor) {
-  if (!tensor.defined()) return {};
-  std::vector<std::string> sizes;
-  for (const std::int64_t size : tensor.sizes()) sizes.push_back(concat(size));
-  return concat(c10::getDtypeNames(tensor.scalar_type()).first, " [", join(sizes, ", "), ']');
+  return tensor.defined() ? shape_text(tensor.scalar_type(), tensor.sizes()) : std::string();
 }
 
 }  // namespace titan::comm

@@ -22,6 +22,9 @@ std::string seconds_text(std::int64_t nanoseconds);
 /// Which call a record is of: "all_reduce, sequence 17, group fsdp (ranks 0-3), module layers.3".
 std::string describe(const WorkRecord& record);
 
+/// What must be equal over the ranks of a collective, as far as its record tells: "all_reduce of float32 [4]".
+std::string signature(const WorkRecord& record);
+
 /// What a rank hands over: "float32 [4, 2]"; empty for an undefined tensor.
 std::string describe(const at::Tensor& tensor);
 

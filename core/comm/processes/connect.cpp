@@ -1,0 +1,25 @@
+#include "core/base/error.hpp"
+#include "core/comm/communicator.hpp"
+#include "core/comm/gloo/gloo_backend.hpp"
+#include "core/comm/processes/rendezvous.hpp"
+
+namespace titan::comm {
+
+std::unique_ptr<Communicator> connect(config::Mesh mesh, const RankEnvironment& environment,
+                                      std::chrono::milliseconds init_timeout) {
+  TITAN_CHECK(mesh.world_size() == environment.world_size,
+              "[comm] the mesh has other ranks than the environment: ", mesh.world_size(), ", WORLD_SIZE ",
+              environment.world_size);
+  std::shared_ptr<Transport> transport;
+  if (environment.world_size > 1) {
+    StoreLink link = open_store(environment, init_timeout);
+    join_ranks(link, environment, init_timeout);
+    transport = std::make_shared<ProcessTransport>(std::move(link), environment.rank, environment.world_size,
+                                                   make_gloo_backend);
+  }
+  auto communicator = std::make_unique<Communicator>(std::move(mesh), environment.rank, std::move(transport));
+  communicator->set_timeout(init_timeout);
+  return communicator;
+}
+
+}  // namespace titan::comm

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/comm/processes/call_log.hpp"
+#include "core/comm/timed_work.hpp"
+
+namespace titan::comm {
+
+/// The works of this process that have not ended: they all fail together. Thread-safe.
+class PendingWorks {
+ public:
+  explicit PendingWorks(std::int64_t rank) : rank_(rank) {}
+
+  /// Says of which call the next work is.
+  void announce(const WorkRecord& record);
+  /// Makes a work. PeerError when they have failed, or a rank that the call needs has left the run.
+  c10::intrusive_ptr<TimedWork> add();
+  /// A rank has left after these calls: works that it has not taken part in fail.
+  void leave(std::int64_t rank, CallHistory history);
+  /// Fails all works, now and later. The first reason counts; false: it was not the first.
+  bool fail(const std::string& reason);
+  /// The reason; empty: none yet.
+  std::string failure() const;
+
+ private:
+  struct Entry {
+    c10::intrusive_ptr<TimedWork> work;
+    WorkRecord record;
+  };
+  /// Why the call cannot be done; empty: it can.
+  std::string lacks(const WorkRecord& record, std::int64_t leaver, const CallHistory& history) const;
+
+  std::int64_t rank_;
+  mutable std::mutex mutex_;
+  std::string failure_;
+  WorkRecord announced_;
+  std::vector<Entry> works_;
+  std::map<std::int64_t, CallHistory> left_;
+};
+
+}  // namespace titan::comm

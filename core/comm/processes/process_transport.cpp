@@ -1,0 +1,173 @@
+#include "core/comm/processes/process_transport.hpp"
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include <algorithm>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "core/comm/description.hpp"
+#include "core/comm/processes/inquiry.hpp"
+
+namespace titan::comm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kPollDelay = std::chrono::milliseconds(20);
+constexpr auto kStoreTime = std::chrono::milliseconds(1500);
+// How long the store outlives a failure of the rank that serves it, for the others to read it.
+constexpr auto kFarewellTime = std::chrono::milliseconds(2000);
+// How long a rank that is done waits for the others to be done: its connections may still carry what they need.
+constexpr auto kLeaveTime = std::chrono::seconds(10);
+constexpr std::size_t kLongestReason = 4096;
+
+std::vector<std::int64_t> without(std::vector<std::int64_t> ranks, std::int64_t rank) {
+  ranks.erase(std::remove(ranks.begin(), ranks.end(), rank), ranks.end());
+  return ranks;
+}
+
+}  // namespace
+
+ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64_t world_size, MakeBackend make_backend)
+    : link_(std::move(link)),
+      rank_(rank),
+      world_size_(world_size),
+      make_backend_(std::move(make_backend)),
+      works_(std::make_shared<PendingWorks>()),
+      log_(std::make_shared<CallLog>(rank)),
+      quotes_(std::make_shared<std::atomic<bool>>(false)) {
+  const auto failed = [works = works_, quotes = quotes_](const std::string& text) {
+    if (works->fail(text)) *quotes = true;
+  };
+  watch_ = std::make_unique<Watch>(link_.store->clone(), rank,
+                                   Watch::Callbacks{failed, [log = log_] { return log->encode(); }});
+}
+
+ProcessTransport::~ProcessTransport() {
+  if (!aborted_ && works_->failure().empty()) leave();
+}
+
+void ProcessTransport::leave() {
+  const Clock::time_point end = Clock::now() + kLeaveTime;
+  const auto all_left = std::make_shared<std::atomic<bool>>(false);
+  bool answers = watch_->ask([key = left_key(rank_)](c10d::Store& store) { store.set(key, "1"); }, kStoreTime);
+  while (answers && !*all_left && works_->failure().empty() && Clock::now() < end) {
+    answers = watch_->ask(
+        [all_left, count = world_size_](c10d::Store& store) {
+          std::vector<std::string> keys;
+          for (std::int64_t rank = 0; rank < count; ++rank) keys.push_back(left_key(rank));
+          if (!store.check(keys)) return;
+          *all_left = true;
+          store.add("left_seen", 1);
+        },
+        kStoreTime);
+    if (!*all_left) std::this_thread::sleep_for(kPollDelay);
+  }
+  // The store ends with this process: the others are told first.
+  const auto seen = std::make_shared<std::atomic<std::int64_t>>(0);
+  while (link_.serves && *all_left && answers && *seen < world_size_ && Clock::now() < end) {
+    answers = watch_->ask([seen](c10d::Store& store) { *seen = store.add("left_seen", 0); }, kStoreTime);
+    if (*seen < world_size_) std::this_thread::sleep_for(kPollDelay);
+  }
+}
+
+c10::intrusive_ptr<c10d::Backend> ProcessTransport::open(const ChannelFacts& facts, std::chrono::milliseconds timeout) {
+  await_members(facts, timeout);
+  auto store = c10::make_intrusive<c10d::PrefixStore>(concat("channel/", facts.name), link_.store);
+  c10::intrusive_ptr<ProcessBackend> backend;
+  try {
+    backend = make_backend_({store, facts, timeout, link_.local_address, works_});
+  } catch (const c10::Error& error) {
+    const std::string known = works_->failure();
+    throw PeerError("[comm] cannot connect the ranks of a group: ", named_ranks(facts.members), ", channel ",
+                    facts.name, ": ", known.empty() ? error.what_without_backtrace() : known);
+  }
+  const std::lock_guard lock(mutex_);
+  backends_.push_back(backend);
+  return backend;
+}
+
+void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout) {
+  const auto key = [&](std::int64_t rank) { return concat("open/", facts.name, '/', rank); };
+  const Clock::time_point deadline = Clock::now() + timeout;
+  const auto missing = std::make_shared<std::vector<std::int64_t>>(facts.members);
+  bool answers = watch_->ask([mine = key(rank_)](c10d::Store& store) { store.set(mine, "1"); }, kStoreTime);
+  while (answers && works_->failure().empty()) {
+    answers = watch_->ask(
+        [missing, name = facts.name](c10d::Store& store) {
+          const auto is_there = [&](std::int64_t rank) { return store.check({concat("open/", name, '/', rank)}); };
+          missing->erase(std::remove_if(missing->begin(), missing->end(), is_there), missing->end());
+        },
+        kStoreTime);
+    if (answers && missing->empty()) return;
+    if (Clock::now() >= deadline) {
+      throw PeerError("[comm] not all ranks have asked for a group in time: ", named_ranks(facts.members), ", channel ",
+                      facts.name, ", limit ", seconds_text(timeout.count() * 1'000'000), ": missing ",
+                      named_ranks(*missing));
+    }
+    std::this_thread::sleep_for(kPollDelay);
+  }
+  const std::string known = works_->failure();
+  throw PeerError("[comm] cannot open a group: ", named_ranks(facts.members), ", channel ", facts.name, ": ",
+                  known.empty() ? concat("the ranks' store does not answer, ", link_.keeper, " serves it") : known);
+}
+
+void ProcessTransport::announce(const WorkRecord& record) { log_->note(record); }
+
+std::string ProcessTransport::inquire(const WorkRecord& record) {
+  const auto cut_short = [this] { return quotes_->load(); };
+  const Testimony testimony = question(*watch_, without(record.members, rank_), cut_short);
+  if (cut_short()) return works_->failure();
+  if (!testimony.store_problem.empty()) {
+    return concat("missing ranks unknown: the ranks' store does not answer, ", link_.keeper,
+                  " serves it and is stopped, dead or cut off: ", testimony.store_problem);
+  }
+  return verdict(record, rank_, log_->call_of(record), testimony);
+}
+
+std::string ProcessTransport::explain_timeout(const WorkRecord& record) { return inquire(record); }
+
+std::string ProcessTransport::explain_failure(const WorkRecord& record, const std::string& text) {
+  const std::string known = works_->failure();
+  if (!known.empty()) return known;
+  // A rank that fails says why before it breaks its connections.
+  watch_->look(kStoreTime);
+  if (quotes_->load()) return works_->failure();
+  const std::string found = inquire(record);
+  return quotes_->load() ? found : concat("a connection was lost: ", found, "; ", printable(text));
+}
+
+void ProcessTransport::abort(std::string_view reason) noexcept {
+  if (aborted_.exchange(true)) return;
+  try {
+    const bool first = works_->fail(concat("this rank has failed before: ", reason));
+    if (first) post_failure(concat("rank ", rank_, " failed: ", shortened(reason, kLongestReason)));
+    if (link_.serves) await_readers();
+    std::vector<c10::intrusive_ptr<ProcessBackend>> backends;
+    {
+      const std::lock_guard lock(mutex_);
+      backends = backends_;
+    }
+    // Closing may wait for the device's thread; nobody waits for it.
+    std::thread([backends = std::move(backends)] {
+      for (const auto& backend : backends) backend->close();
+    }).detach();
+  } catch (...) {
+    // Nothing is left to be done: the process ends.
+  }
+}
+
+void ProcessTransport::post_failure(const std::string& text) {
+  watch_->ask([text](c10d::Store& store) { store.compareSet(kFailureKey, "", text); }, kStoreTime);
+}
+
+void ProcessTransport::await_readers() {
+  const Clock::time_point end = Clock::now() + kFarewellTime;
+  const auto readers = std::make_shared<std::atomic<std::int64_t>>(0);
+  while (*readers < world_size_ && Clock::now() < end) {
+    if (!watch_->ask([readers](c10d::Store& store) { *readers = store.add(kFailureReadKey, 0); }, kStoreTime)) return;
+    std::this_thread::sleep_for(kPollDelay);
+  }
+}
+
+}  // namespace titan::comm

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <vector>
+
+#include "core/comm/processes/call_log.hpp"
+#include "core/comm/processes/pending_works.hpp"
+#include "core/comm/processes/store.hpp"
+#include "core/comm/processes/watch.hpp"
+#include "core/comm/transport.hpp"
+
+namespace titan::comm {
+
+/// A backend between processes.
+class ProcessBackend : public c10d::Backend {
+ public:
+  using Backend::Backend;
+  /// [any thread] Breaks the connections, so that calls under way end with an error here and on the peers.
+  virtual void close() noexcept = 0;
+};
+
+/// What a backend is made of.
+struct BackendParts {
+  c10::intrusive_ptr<c10d::Store> store;  // keys of this channel alone
+  const ChannelFacts& facts;
+  std::chrono::milliseconds timeout;    // for joining the channel
+  std::string local_address;            // where connections listen
+  std::shared_ptr<PendingWorks> works;  // makes its works
+};
+using MakeBackend = std::function<c10::intrusive_ptr<ProcessBackend>(const BackendParts& parts)>;
+
+/// Ranks that are processes and share a store.
+class ProcessTransport : public Transport {
+ public:
+  ProcessTransport(StoreLink link, std::int64_t rank, std::int64_t world_size, MakeBackend make_backend);
+  /// Leaves the run: after all ranks have, or some seconds.
+  ~ProcessTransport() override;
+
+  c10::intrusive_ptr<c10d::Backend> open(const ChannelFacts& facts, std::chrono::milliseconds timeout) override;
+  void announce(const WorkRecord& record) override;
+  std::string explain_timeout(const WorkRecord& record) override;
+  std::string explain_failure(const WorkRecord& record, const std::string& text) override;
+  void abort(std::string_view reason) noexcept override;
+
+ private:
+  void await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout);
+  std::string inquire(const WorkRecord& record);
+  void post_failure(const std::string& text);
+  /// Keeps the store for those that have not read why the run failed.
+  void await_readers();
+  void leave();
+
+  StoreLink link_;
+  std::int64_t rank_, world_size_;
+  MakeBackend make_backend_;
+  std::shared_ptr<PendingWorks> works_;
+  std::shared_ptr<CallLog> log_;
+  std::shared_ptr<std::atomic<bool>> quotes_;  // another rank failed first
+  std::atomic<bool> aborted_{false};
+  std::mutex mutex_;
+  std::vector<c10::intrusive_ptr<ProcessBackend>> backends_;
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace titan::comm

@@ -1,0 +1,147 @@
+#include "core/comm/processes/watch.hpp"
+
+#include <c10/util/Exception.h>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "core/base/text.hpp"
+
+namespace titan::comm {
+namespace {
+
+constexpr auto kLookEvery = std::chrono::milliseconds(300);
+constexpr auto kEndTime = std::chrono::seconds(1);
+constexpr const char* kNumLeftKey = "num_left";
+
+std::string leave_key(std::int64_t number) { return concat("leave/", number); }
+
+}  // namespace
+
+/// Shared with the thread, which may outlive the watch when the store never answers.
+struct Watch::State {
+  struct Request {
+    std::function<void(c10d::Store&)> run;
+    bool done = false;
+  };
+
+  c10::intrusive_ptr<c10d::Store> store;
+  std::int64_t rank = 0;
+  Callbacks callbacks;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::shared_ptr<Request>> requests;
+  std::string problem;
+  bool ends = false, ended = false;
+  bool told_failure = false;
+  std::int64_t last_alarm = 0;
+  std::int64_t num_left = 0;  // whose leaving was told
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (!ends && problem.empty()) {
+      std::deque<std::shared_ptr<Request>> now;
+      now.swap(requests);
+      lock.unlock();
+      const std::string lost = serve(now);
+      lock.lock();
+      problem = lost;
+      for (const auto& request : now) request->done = problem.empty();
+      changed.notify_all();
+      if (problem.empty()) changed.wait_for(lock, kLookEvery, [&] { return ends || !requests.empty(); });
+    }
+    ended = true;
+    changed.notify_all();
+  }
+
+  /// Does what there is to do; gives the store's error.
+  std::string serve(const std::deque<std::shared_ptr<Request>>& now) {
+    try {
+      for (const auto& request : now) request->run(*store);
+      look_for_failure();
+      look_for_leaving();
+      answer_alarm();
+      return {};
+    } catch (const c10::Error& error) {
+      return error.what_without_backtrace();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
+
+  void look_for_failure() {
+    if (told_failure || !store->check({kFailureKey})) return;
+    told_failure = true;
+    callbacks.failed(printable(store->get_to_str(kFailureKey)));
+    store->add(kFailureReadKey, 1);
+  }
+
+  void look_for_leaving() {
+    const std::int64_t now = store->add(kNumLeftKey, 0);
+    // The number is counted up before the text is there.
+    while (num_left < now && store->check({leave_key(num_left + 1)})) {
+      const std::string text = store->get_to_str(leave_key(++num_left));
+      std::int64_t leaver = 0;
+      std::from_chars(text.data(), text.data() + text.size(), leaver);
+      if (leaver != rank) callbacks.left(leaver, text.substr(std::min(text.size(), text.find('\n') + 1)));
+    }
+  }
+
+  void answer_alarm() {
+    const std::int64_t alarm = store->add(kAlarmKey, 0);
+    if (alarm == last_alarm) return;
+    last_alarm = alarm;
+    store->set(answer_key(rank), concat(alarm, '\n', callbacks.answer()));
+  }
+};
+
+Watch::Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, Callbacks callbacks)
+    : state_(std::make_shared<State>()) {
+  state_->store = std::move(store);
+  state_->rank = rank;
+  state_->callbacks = std::move(callbacks);
+  std::thread([state = state_] { state->run(); }).detach();
+}
+
+Watch::~Watch() {
+  std::unique_lock lock(state_->mutex);
+  state_->ends = true;
+  state_->changed.notify_all();
+  state_->changed.wait_for(lock, kEndTime, [&] { return state_->ended; });
+}
+
+bool Watch::ask(std::function<void(c10d::Store&)> request, std::chrono::milliseconds limit) {
+  auto asked = std::make_shared<State::Request>();
+  asked->run = std::move(request);
+  std::unique_lock lock(state_->mutex);
+  if (state_->ended) return false;
+  state_->requests.push_back(asked);
+  state_->changed.notify_all();
+  state_->changed.wait_for(lock, limit, [&] { return asked->done || state_->ended; });
+  return asked->done;
+}
+
+void Watch::look(std::chrono::milliseconds limit) {
+  // Every round of the watch looks; a request makes it begin one.
+  ask([](c10d::Store&) {}, limit);
+}
+
+std::string Watch::store_problem() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->problem;
+}
+
+void post_leave(c10d::Store& store, std::int64_t rank, const std::string& history) {
+  store.set(left_key(rank), std::string("1"));
+  store.set(leave_key(store.add(kNumLeftKey, 1)), concat(rank, '\n', history));
+}
+
+std::string answer_key(std::int64_t rank) { return concat("answer/", rank); }
+std::string left_key(std::int64_t rank) { return concat("left/", rank); }
+
+}  // namespace titan::comm

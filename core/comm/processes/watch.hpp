@@ -1,0 +1,58 @@
+#pragma once
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace c10d {
+class Store;
+}  // namespace c10d
+
+namespace titan::comm {
+
+/// A thread with a connection of its own to the ranks' store: looks there for the failure of another rank and for
+/// alarms, and answers those, whatever the training thread is doing. Nobody ever waits for the store itself: it may
+/// have died with its rank.
+class Watch {
+ public:
+  struct Callbacks {
+    /// A rank has failed: "rank 1 failed: ...". Called once.
+    std::function<void(const std::string& text)> failed;
+    /// A rank has left the run without an error; what CallHistory::encode() made of its last calls.
+    std::function<void(std::int64_t rank, const std::string& history)> left;
+    /// What this rank answers to an alarm.
+    std::function<std::string()> answer;
+  };
+
+  Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, Callbacks callbacks);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// [any thread] Runs `request` on the watch's thread. False when that was not done within the limit, or the store
+  /// is lost.
+  bool ask(std::function<void(c10d::Store& store)> request, std::chrono::milliseconds limit);
+  /// Looks for a failure now.
+  void look(std::chrono::milliseconds limit);
+  /// Why the store is lost; empty: it is not.
+  std::string store_problem() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// Says in the store that a rank leaves.
+void post_leave(c10d::Store& store, std::int64_t rank, const std::string& history);
+
+/// Keys of the store, below the run's prefix.
+inline constexpr const char* kFailureKey = "failure";
+inline constexpr const char* kFailureReadKey = "failure_read";
+inline constexpr const char* kAlarmKey = "alarm";
+std::string answer_key(std::int64_t rank);
+std::string left_key(std::int64_t rank);
+
+}  // namespace titan::comm

@@ -1,0 +1,178 @@
+// One rank of a run of several processes, for process_test.cpp: joins by torchrun's environment, does what its
+// arguments say, and writes what happened to standard output.
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "core/comm/communicator.hpp"
+
+namespace titan::comm {
+namespace {
+
+using std::chrono::milliseconds;
+
+void expect(bool condition, const char* what) {
+  if (!condition) throw InternalError("wrong result: ", what);
+}
+
+at::Tensor input(std::int64_t rank, std::int64_t rows, at::ScalarType dtype) {
+  return at::arange(rows * 3, at::kDouble)
+      .mul(1.7)
+      .sub(static_cast<double>(rank) * 2.3 + 3)
+      .reshape({rows, 3})
+      .to(dtype);
+}
+
+at::Tensor sum(std::int64_t ranks, std::int64_t rows, at::ScalarType dtype) {
+  at::Tensor total = input(0, rows, dtype).to(at::kDouble);
+  for (std::int64_t rank = 1; rank < ranks; ++rank) total = total.add(input(rank, rows, dtype).to(at::kDouble));
+  return total;
+}
+
+bool close(const at::Tensor& got, const at::Tensor& wanted, double tolerance) {
+  return got.to(at::kDouble).sub(wanted.to(at::kDouble)).abs().max().item<double>() <= tolerance;
+}
+
+void check_reductions(Group& group, at::ScalarType dtype, double tolerance) {
+  const std::int64_t ranks = group.size(), rank = group.rank();
+  const at::Tensor reduced = input(rank, 4, dtype).clone();
+  group.all_reduce(reduced)->wait();
+  expect(close(reduced, sum(ranks, 4, dtype), tolerance), "all_reduce");
+  const at::Tensor largest = input(rank, 4, dtype).clone();
+  group.all_reduce(largest, Reduce::max)->wait();
+  expect(at::equal(largest, input(0, 4, dtype)), "all_reduce max");
+  const at::Tensor part = at::empty({2, 3}, dtype);
+  group.reduce_scatter(part, input(rank, ranks * 2, dtype))->wait();
+  expect(close(part, sum(ranks, ranks * 2, dtype).narrow(0, rank * 2, 2), tolerance), "reduce_scatter");
+}
+
+void check_movements(Group& group, at::ScalarType dtype) {
+  const std::int64_t ranks = group.size(), rank = group.rank();
+  const at::Tensor gathered = at::empty({ranks * 2, 3}, dtype);
+  group.all_gather(gathered, input(rank, 2, dtype))->wait();
+  for (std::int64_t peer = 0; peer < ranks; ++peer) {
+    expect(at::equal(gathered.narrow(0, peer * 2, 2), input(peer, 2, dtype)), "all_gather");
+  }
+  const at::Tensor cast = input(rank, 2, dtype).clone();
+  group.broadcast(cast, ranks - 1)->wait();
+  expect(at::equal(cast, input(ranks - 1, 2, dtype)), "broadcast");
+
+  std::vector<std::int64_t> in_rows, out_rows;
+  std::vector<at::Tensor> sent, wanted;
+  for (std::int64_t peer = 0; peer < ranks; ++peer) {
+    in_rows.push_back((rank + peer) % 3);
+    out_rows.push_back((rank + peer) % 3);
+    sent.push_back(at::full({in_rows.back(), 3}, rank * 10 + peer, dtype));
+    wanted.push_back(at::full({out_rows.back(), 3}, peer * 10 + rank, dtype));
+  }
+  const at::Tensor expected = at::cat(wanted), received = at::empty(expected.sizes(), dtype);
+  group.all_to_all(received, at::cat(sent), out_rows, in_rows)->wait();
+  expect(at::equal(received, expected), "all_to_all");
+
+  if (ranks == 1) return;
+  const at::Tensor arrived = at::empty({2, 3}, dtype);
+  const WorkPtr sending = group.send(input(rank, 2, dtype), (rank + 1) % ranks, 7);
+  group.receive(arrived, (rank + ranks - 1) % ranks, 7)->wait();
+  sending->wait();
+  expect(at::equal(arrived, input((rank + ranks - 1) % ranks, 2, dtype)), "send and receive");
+}
+
+void check_gradients(Group& group) {
+  const at::Tensor in = input(group.rank(), 2, at::kDouble).requires_grad_(true);
+  const at::Tensor out = group.differentiable_all_gather(in, -1);
+  torch::autograd::backward({out.mul(static_cast<double>(group.rank() + 1)).sum()}, {});
+  const auto ranks = static_cast<double>(group.size());
+  expect(close(in.grad(), at::full({2, 3}, ranks * (ranks + 1) / 2, at::kDouble), 1e-12), "gradient of all_gather");
+}
+
+void check_all(Communicator& communicator) {
+  Group& world = communicator.world();
+  check_reductions(world, at::kDouble, 1e-12);
+  check_reductions(world, at::kLong, 0);
+  check_reductions(world, at::kFloat, 1e-4);
+  // Rounded once: half a unit in the last place of sums below 256.
+  check_reductions(world, at::kBFloat16, 0.5);
+  for (const at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kLong}) check_movements(world, dtype);
+  check_gradients(world);
+  const auto texts = gather_texts(world, std::string(static_cast<std::size_t>(communicator.rank()) * 5, 'x'));
+  for (std::size_t i = 0; i < texts.size(); ++i) expect(texts[i] == std::string(i * 5, 'x'), "gather_texts");
+  std::vector<double> values{1.0, static_cast<double>(communicator.rank())};
+  sum_over(world, values);
+  expect(values[0] == static_cast<double>(communicator.size()), "sum_over");
+  world.barrier();
+  for (const WorkRecord& record : communicator.records().snapshot()) {
+    expect(record.state == WorkState::completed && record.created <= record.started &&
+               record.started <= record.completed && record.retired,
+           "times of a record");
+  }
+}
+
+/// Sums until something fails.
+void sum_for_ever(Communicator& communicator) {
+  communicator.set_module("layers.3");
+  for (;;) {
+    communicator.world().all_reduce(at::full({4}, 1, at::kFloat))->wait();
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+}
+
+/// What this rank does after some common calls; the others go on.
+void misbehave(Communicator& communicator, const std::string& fault) {
+  if (fault == "die") ::raise(SIGKILL);
+  if (fault == "stop") ::raise(SIGSTOP);
+  if (fault == "throw") throw DataError("[data] row 7 is broken");
+  if (fault == "sleep") std::this_thread::sleep_for(std::chrono::seconds(600));
+  if (fault == "other") communicator.world().barrier();
+}
+
+void act(Communicator& communicator, const std::string& action, std::int64_t culprit) {
+  if (action == "check") return check_all(communicator);
+  if (action == "pause") {
+    communicator.world().barrier();
+    std::this_thread::sleep_for(milliseconds(1500));
+    return check_all(communicator);
+  }
+  for (int i = 0; i < 3; ++i) communicator.world().all_reduce(at::full({4}, 1, at::kFloat))->wait();
+  if (action == "leave" && communicator.rank() == culprit) return;
+  if (communicator.rank() == culprit) misbehave(communicator, action);
+  sum_for_ever(communicator);
+}
+
+std::int64_t number(const char* text) { return std::strtoll(text, nullptr, 10); }
+
+int run(char** arguments) {
+  const std::string action = arguments[1];
+  const RankEnvironment environment = read_rank_environment().value();
+  std::unique_ptr<Communicator> communicator;
+  try {
+    communicator = connect(config::Mesh({1, 1, -1, 1, 1}, environment.world_size), environment,
+                           milliseconds(number(arguments[3])));
+    communicator->set_timeout(milliseconds(number(arguments[4])));
+    std::cout << "joined" << std::endl;
+    act(*communicator, action, number(arguments[2]));
+    communicator.reset();
+    std::cout << "done" << std::endl;
+    return 0;
+  } catch (const Error& error) {
+    std::cout << error.what() << std::endl;
+    if (communicator != nullptr) communicator->abort(error.what());
+    std::_Exit(static_cast<int>(error.exit()));
+  }
+}
+
+}  // namespace
+}  // namespace titan::comm
+
+/// ACTION CULPRIT INIT_TIMEOUT_MS TIMEOUT_MS
+int main(int count, char** arguments) { return count == 5 ? titan::comm::run(arguments) : 64; }
