@@ -32,6 +32,7 @@ TEST(Guard, EveryExceptionHasItsCode) {
   EXPECT_EQ(given([] { throw std::runtime_error("b"); }).text, "b");
   EXPECT_EQ(given([] { TORCH_CHECK(false, "broken"); }).code, TITAN_ERROR_INTERNAL);
   EXPECT_EQ(given([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "full"); }).code, TITAN_ERROR_RESOURCE);
+  EXPECT_EQ(given([] { TORCH_CHECK_WITH(DistBackendError, false, "gone"); }).code, TITAN_ERROR_UNAVAILABLE);
 }
 
 TEST(Guard, LibtorchErrorsLoseTheirBacktraceAndGainAPlace) {
