@@ -1,0 +1,95 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/cli/runner/titan.hpp"
+
+namespace titan::cli {
+namespace {
+
+using testing::AllOf;
+
+/// `titan launch`: what it refuses before there is a rank.
+class LaunchTest : public CliTest {
+ protected:
+  /// `titan launch FLAGS... -- WORDS... ` of a tiny run.
+  Command launch(std::initializer_list<std::string> flags, std::initializer_list<std::string> words = {}) const {
+    return titan({"launch"}).args(flags).args({"--"}).args(tiny_model()).args(words);
+  }
+
+  void expect_no_rank() const {
+    EXPECT_FALSE(std::filesystem::exists(dump_folder() / "logs/rank_0.log")) << "a rank was started";
+  }
+};
+
+TEST_F(LaunchTest, HelpListsItsFlags) {
+  const Outcome outcome = titan({"launch", "--help"}).run();
+  EXPECT_THAT(outcome, AllOf(ExitsWith(0), Prints("usage: titan launch [flags] -- [train] RUN..."),
+                             Prints("--nproc-per-node N"), Prints("rank = node")));
+}
+
+TEST_F(LaunchTest, TheRunsWordsComeAfterDashes) {
+  EXPECT_THAT(titan({"launch", "--nproc-per-node", "2", "--module", "llama3"}).run(),
+              AllOf(ExitsWith(64), Says("--module: unknown option"), Says("comes after --")));
+  EXPECT_THAT(titan({"launch", "train"}).run(), AllOf(ExitsWith(64), Says("unexpected argument")));
+}
+
+TEST_F(LaunchTest, OnlyTraining) {
+  EXPECT_THAT(titan({"launch", "--", "config"}).run(), AllOf(ExitsWith(64), Says("only the verb train")));
+  EXPECT_THAT(titan({"launch", "--", "launch", "--", "train"}).run(), ExitsWith(64));
+  EXPECT_THAT(titan({"launch", "--", "tran"}).run(), AllOf(ExitsWith(64), Says("did you mean train?")));
+}
+
+TEST_F(LaunchTest, ARunWithoutAModel) {
+  EXPECT_THAT(titan({"launch", "--nproc-per-node=2", "--"}).run(), AllOf(ExitsWith(64), Says("--module")));
+}
+
+TEST_F(LaunchTest, WrongOptionsOfTheRunAreRefusedOnce) {
+  EXPECT_THAT(launch({"--nproc-per-node=2"}, {"--trainin.steps", "3"}).run(),
+              AllOf(ExitsWith(64), Says("did you mean --training.steps?")));
+  const Outcome outcome = launch({"--nproc-per-node=2"}, {"--training.steps=zero"}).run();
+  EXPECT_THAT(outcome, AllOf(ExitsWith(78), Says("--training.steps: ")));
+  EXPECT_EQ(outcome.err.find("[rank"), std::string::npos) << outcome.text();
+  expect_no_rank();
+}
+
+TEST_F(LaunchTest, ALayoutThatDoesNotFitIsRefusedWithItsArithmetic) {
+  EXPECT_THAT(launch({"--nproc-per-node=4"}, {"--parallelism.data_parallel_shard_degree=3"}).run(),
+              AllOf(ExitsWith(78), Says("pp 1 x dp_replicate 1 x dp_shard 3 x cp 1 x tp 1, world size 4")));
+  EXPECT_THAT(launch({"--nproc-per-node=2", "--nnodes=2", "--node-rank=1", "--rdzv-endpoint=127.0.0.1:1"},
+                     {"--parallelism.data_parallel_replicate_degree=3"})
+                  .run(),
+              AllOf(ExitsWith(78), Says("world size 4")));
+  expect_no_rank();
+}
+
+TEST_F(LaunchTest, ADumpFolderThatCannotBeMade) {
+  folder_.write("file", "");
+  EXPECT_THAT(launch({"--nproc-per-node=2"}, {"--dump_folder", "file"}).run(), AllOf(ExitsWith(73), Says("file")));
+  EXPECT_THAT(launch({"--log-dir", "file/logs"}).run(), AllOf(ExitsWith(73), Says("file/logs")));
+}
+
+TEST_F(LaunchTest, RanksThatDoNotExistCannotBeShown) {
+  EXPECT_THAT(launch({"--nproc-per-node=2"}).env("LOG_RANK", "2").run(), AllOf(ExitsWith(78), Says("from 0 to 1")));
+  EXPECT_THAT(launch({"--nproc-per-node=2", "--local-ranks-filter=2"}).run(),
+              AllOf(ExitsWith(64), Says("from 0 to 1")));
+}
+
+TEST_F(LaunchTest, APortInUse) {
+  const int other = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof name;
+  ASSERT_EQ(::bind(other, reinterpret_cast<sockaddr*>(&name), size), 0);
+  ASSERT_EQ(::listen(other, 1), 0);
+  ASSERT_EQ(::getsockname(other, reinterpret_cast<sockaddr*>(&name), &size), 0);
+  const std::string port = std::to_string(ntohs(name.sin_port));
+  EXPECT_THAT(launch({"--nproc-per-node=2", "--master-port", port}).run(),
+              AllOf(ExitsWith(69), Says("address in use: 127.0.0.1:" + port)));
+  ::close(other);
+  expect_no_rank();
+}
+
+}  // namespace
+}  // namespace titan::cli
