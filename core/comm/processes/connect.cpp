@@ -1,9 +1,22 @@
+#include <c10/util/Logging.h>
+
+#include <cstdlib>
+
 #include "core/base/error.hpp"
 #include "core/comm/communicator.hpp"
 #include "core/comm/gloo/gloo_backend.hpp"
 #include "core/comm/processes/rendezvous.hpp"
 
 namespace titan::comm {
+namespace {
+
+/// libtorch writes each lost connection to standard error, with a stack; our own errors say it, and who it was.
+void quiet_libtorch() {
+  constexpr int kErrors = 2;
+  if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = kErrors;
+}
+
+}  // namespace
 
 std::unique_ptr<Communicator> connect(config::Mesh mesh, const RankEnvironment& environment,
                                       std::chrono::milliseconds init_timeout) {
@@ -12,6 +25,7 @@ std::unique_ptr<Communicator> connect(config::Mesh mesh, const RankEnvironment& 
               environment.world_size);
   std::shared_ptr<Transport> transport;
   if (environment.world_size > 1) {
+    quiet_libtorch();
     StoreLink link = open_store(environment, init_timeout);
     join_ranks(link, environment, init_timeout);
     transport = std::make_shared<ProcessTransport>(std::move(link), environment.rank, environment.world_size,

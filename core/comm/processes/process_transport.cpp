@@ -33,14 +33,17 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
       rank_(rank),
       world_size_(world_size),
       make_backend_(std::move(make_backend)),
-      works_(std::make_shared<PendingWorks>()),
+      works_(std::make_shared<PendingWorks>(rank)),
       log_(std::make_shared<CallLog>(rank)),
       quotes_(std::make_shared<std::atomic<bool>>(false)) {
   const auto failed = [works = works_, quotes = quotes_](const std::string& text) {
     if (works->fail(text)) *quotes = true;
   };
-  watch_ = std::make_unique<Watch>(link_.store->clone(), rank,
-                                   Watch::Callbacks{failed, [log = log_] { return log->encode(); }});
+  const auto left = [works = works_](std::int64_t leaver, const std::string& history) {
+    works->leave(leaver, CallHistory::decode(history));
+  };
+  const auto answer = [log = log_] { return log->encode(); };
+  watch_ = std::make_unique<Watch>(link_.store->clone(), rank, Watch::Callbacks{failed, left, answer});
 }
 
 ProcessTransport::~ProcessTransport() {
@@ -50,7 +53,9 @@ ProcessTransport::~ProcessTransport() {
 void ProcessTransport::leave() {
   const Clock::time_point end = Clock::now() + kLeaveTime;
   const auto all_left = std::make_shared<std::atomic<bool>>(false);
-  bool answers = watch_->ask([key = left_key(rank_)](c10d::Store& store) { store.set(key, "1"); }, kStoreTime);
+  bool answers = watch_->ask(
+      [rank = rank_, history = log_->encode(true)](c10d::Store& store) { post_leave(store, rank, history); },
+      kStoreTime);
   while (answers && !*all_left && works_->failure().empty() && Clock::now() < end) {
     answers = watch_->ask(
         [all_left, count = world_size_](c10d::Store& store) {
@@ -112,15 +117,18 @@ void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::mil
                   known.empty() ? concat("the ranks' store does not answer, ", link_.keeper, " serves it") : known);
 }
 
-void ProcessTransport::announce(const WorkRecord& record) { log_->note(record); }
+void ProcessTransport::announce(const WorkRecord& record) {
+  log_->note(record);
+  works_->announce(record);
+}
 
 std::string ProcessTransport::inquire(const WorkRecord& record) {
   const auto cut_short = [this] { return quotes_->load(); };
   const Testimony testimony = question(*watch_, without(record.members, rank_), cut_short);
   if (cut_short()) return works_->failure();
   if (!testimony.store_problem.empty()) {
-    return concat("missing ranks unknown: the ranks' store does not answer, ", link_.keeper,
-                  " serves it and is stopped, dead or cut off: ", testimony.store_problem);
+    return concat("missing ", link_.keeper,
+                  ", which serves the ranks' store: stopped, dead or cut off: ", printable(testimony.store_problem));
   }
   return verdict(record, rank_, log_->call_of(record), testimony);
 }
