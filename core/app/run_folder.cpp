@@ -23,26 +23,30 @@ void check_owner(const std::filesystem::path& folder) {
                    printable(folder.native()), ": choose another with --dump_folder");
 }
 
+void write_configuration(const config::Config& config, const std::string& text, const std::filesystem::path& folder) {
+  write_file_atomically(folder / "config.toml", text);
+  const auto copy = config.optional_string("debug.save_config_file");
+  if (!copy) return;
+  const std::filesystem::path path = folder / *copy;
+  create_folder(path.parent_path());
+  write_file_atomically(path, text);
+}
+
 void print_lines(const std::string& text) {
   for (const std::string& line : split(text, '\n')) log_info("config", line);
 }
 
 }  // namespace
 
-void prepare_run_folder(const config::Config& config) {
+void prepare_run_folder(const config::Config& config, std::int64_t rank) {
   const std::filesystem::path folder = config.string("dump_folder");
   create_folder(folder);
   check_owner(folder);
   create_folder(folder / "logs");
-  add_log_file(folder / "logs" / "rank_0.log");
+  add_log_file(folder / "logs" / concat("rank_", rank, ".log"));
 
   const std::string text = config::render_toml(config);
-  write_file_atomically(folder / "config.toml", text);
-  if (const auto copy = config.optional_string("debug.save_config_file"); copy) {
-    const std::filesystem::path path = folder / *copy;
-    create_folder(path.parent_path());
-    write_file_atomically(path, text);
-  }
+  if (rank == 0) write_configuration(config, text, folder);
   if (config.boolean("debug.print_config")) print_lines(text);
 }
 

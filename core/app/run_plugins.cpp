@@ -2,8 +2,10 @@
 
 #include "core/app/required_interface.hpp"
 #include "core/app/signals.hpp"
+#include "core/base/hashing.hpp"
 #include "titan/abi/model.h"
 #include "titan/abi/observer.h"
+#include "titan/abi/strategy.h"
 
 namespace titan::app {
 namespace {
@@ -20,6 +22,7 @@ const titan_observer_v1& host_observer() {
       .step_end = nullptr,
       .validation = nullptr,
       .run_end = nullptr,
+      .collective = nullptr,
   };
   return table;
 }
@@ -35,20 +38,34 @@ EngineRun RunPlugins::start() {
   run.host = core_host_.get();
   run.stop = &stop_flag();
   const plugin::Plugin& model = session_.plugins().find_model(services_.config->module());
-  const plugin::Instance& model_instance = load(model);
-  run.model = required_interface<titan_model_v1>(model_instance, TITAN_MODEL_V1);
+  run.model = required_interface<titan_model_v1>(load(model), TITAN_MODEL_V1);
   run.observers.push_back({"titan", nullptr, &host_observer()});
   for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
-    const plugin::Instance& instance = observer == &model ? model_instance : load(*observer);
-    run.observers.push_back(required_interface<titan_observer_v1>(instance, TITAN_OBSERVER_V1));
+    run.observers.push_back(required_interface<titan_observer_v1>(load(*observer), TITAN_OBSERVER_V1));
   }
+  for (const plugin::Plugin* strategy : session_.plugins().providing(TITAN_STRATEGY_V1)) {
+    run.strategies.push_back(required_interface<titan_strategy_v1>(load(*strategy), TITAN_STRATEGY_V1));
+  }
+  if (services_.world_size > 1) run.plugin_digests = digests();
   return run;
 }
 
 const plugin::Instance& RunPlugins::load(const plugin::Plugin& plugin) {
+  for (const Loaded& loaded : loaded_) {
+    if (loaded.plugin == &plugin) return *loaded.instance;
+  }
   stop_flag().check();
-  instances_.push_back(session_.plugins().load(plugin, services_));
-  return *instances_.back();
+  loaded_.push_back({&plugin, session_.plugins().load(plugin, services_)});
+  return *loaded_.back().instance;
+}
+
+std::vector<std::string> RunPlugins::digests() const {
+  std::vector<std::string> digests;
+  for (const Loaded& loaded : loaded_) {
+    const plugin::Plugin& plugin = *loaded.plugin;
+    digests.push_back(concat(plugin.facts.name, ' ', plugin.facts.version, ' ', hash128_file(plugin.library)));
+  }
+  return digests;
 }
 
 }  // namespace titan::app

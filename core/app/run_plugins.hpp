@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/app/session.hpp"
@@ -10,23 +11,31 @@
 
 namespace titan::app {
 
-/// The plugin instances of one run: the configured model and every observer. The end of their life shuts them down.
+/// The plugin instances of one run: the configured model, every observer and every strategy. The end of their life
+/// shuts them down.
 class RunPlugins {
  public:
   /// `session` and what `services` points to must outlive the run.
   RunPlugins(const Session& session, const plugin::HostServices& services);
 
-  /// Starts the plugins, the model first, and returns what the engine needs. Call once. Interrupted between two plugins
+  /// Starts the plugins, the model first, and returns what the engine needs but ranks and layout; with several ranks
+  /// the plugins' digests too. Call once. Interrupted between two plugins
   /// when a stop is requested; else what a plugin's init reports.
   EngineRun start();
 
  private:
+  struct Loaded {
+    const plugin::Plugin* plugin;
+    std::unique_ptr<plugin::Instance> instance;
+  };
+  /// The plugin's instance of this run, made on first use.
   const plugin::Instance& load(const plugin::Plugin& plugin);
+  std::vector<std::string> digests() const;
 
   const Session& session_;
   plugin::HostServices services_;
   plugin::HostTable core_host_;
-  std::vector<std::unique_ptr<plugin::Instance>> instances_;
+  std::vector<Loaded> loaded_;
 };
 
 }  // namespace titan::app

@@ -1,6 +1,4 @@
-#include <cstdlib>
-#include <string>
-#include <string_view>
+#include <cstdint>
 
 #include "core/app/engine_library.hpp"
 #include "core/app/rank_outcome.hpp"
@@ -9,34 +7,32 @@
 #include "core/app/run_selection.hpp"
 #include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
-#include "core/base/error.hpp"
 #include "core/base/log_spdlog.hpp"
-#include "core/base/text.hpp"
+#include "core/base/rank_environment.hpp"
+#include "core/config/mesh.hpp"
 
 namespace titan::app {
 namespace {
-
-/// A launcher's environment for several ranks would make each a run of its own, all writing to one folder.
-void refuse_more_ranks() {
-  const char* world = std::getenv("WORLD_SIZE");
-  if (world == nullptr || std::string_view(world).empty() || std::string_view(world) == "1") return;
-  throw ConfigError("[train] this release trains with one rank, the launcher asks for more: WORLD_SIZE=",
-                    printable(world));
-}
 
 void run(const Session& session, const config::Invocation& invocation) {
   start_spdlog();
   const config::Config config = session.resolve(*invocation.verb, invocation.words).config;
   check_selection(session, config);
-  refuse_more_ranks();
+  const RankEnvironment ranks = read_rank_environment().value_or(RankEnvironment{});
+  const config::Mesh mesh = config::Mesh::from(config, ranks.world_size);
   stop_flag().check();
   write_errors_to(config.string("dump_folder"));
-  prepare_run_folder(config);
+  prepare_run_folder(config, ranks.rank);
   stop_flag().check();
 
   const Engine& engine = open_engine(engine_path());
-  RunPlugins plugins(session, {.config = &config, .get_interface = engine.get_interface});
-  const EngineRun engine_run = plugins.start();
+  RunPlugins plugins(session, {.config = &config,
+                               .get_interface = engine.get_interface,
+                               .rank = static_cast<std::uint32_t>(ranks.rank),
+                               .world_size = static_cast<std::uint32_t>(ranks.world_size)});
+  EngineRun engine_run = plugins.start();
+  engine_run.ranks = ranks;
+  engine_run.mesh = mesh;
   stop_flag().check();
   engine.train(engine_run);
 }
