@@ -120,10 +120,12 @@ void Channel::wait(Work::Impl& pending) {
   const auto limit = communicator.timeout();
   record.timeout_ms = limit.count();
   std::string missing;
+  std::int64_t now = 0;
   if (!pending.work->wait_until(TimedWork::Clock::now() + limit)) {
+    now = monotonic_nanoseconds();
     missing = communicator.transport_->explain_timeout(record);
   }
-  const std::int64_t now = monotonic_nanoseconds();
+  if (now == 0) now = monotonic_nanoseconds();
   pending.work->watch(nullptr);
   const bool in_time = pending.work->isCompleted();
   const std::string failure = pending.work->failure();

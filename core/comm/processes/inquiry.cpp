@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 // Ranks look for alarms several times a second; a busy machine may need longer.
-constexpr auto kAnswerTime = std::chrono::milliseconds(3000);
+constexpr auto kAnswerTime = std::chrono::milliseconds(2000);
 constexpr auto kStoreTime = std::chrono::milliseconds(1500);
 constexpr auto kPollDelay = std::chrono::milliseconds(50);
 

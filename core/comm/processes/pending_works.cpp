@@ -43,11 +43,18 @@ void PendingWorks::leave(std::int64_t rank, CallHistory history) {
     const std::lock_guard lock(mutex_);
     for (const Entry& entry : works_) {
       const std::string problem = lacks(entry.record, rank, history);
-      if (!problem.empty()) failed.emplace_back(entry.work, problem);
+      if (problem.empty()) continue;
+      failed.emplace_back(entry.work, problem);
+      explanations_.insert(problem);
     }
     left_.emplace(rank, std::move(history));
   }
   for (const auto& [work, problem] : failed) work->fail(problem);
+}
+
+bool PendingWorks::explains(const std::string& failure) const {
+  const std::lock_guard lock(mutex_);
+  return explanations_.count(failure) != 0;
 }
 
 bool PendingWorks::fail(const std::string& reason) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ class PendingWorks {
   c10::intrusive_ptr<TimedWork> add();
   /// A rank has left after these calls: works that it has not taken part in fail.
   void leave(std::int64_t rank, CallHistory history);
+  /// Whether a work's failure is that of leave(), and says all there is to say.
+  bool explains(const std::string& failure) const;
   /// Fails all works, now and later. The first reason counts; false: it was not the first.
   bool fail(const std::string& reason);
   /// The reason; empty: none yet.
@@ -42,6 +45,7 @@ class PendingWorks {
   WorkRecord announced_;
   std::vector<Entry> works_;
   std::map<std::int64_t, CallHistory> left_;
+  std::set<std::string> explanations_;
 };
 
 }  // namespace titan::comm

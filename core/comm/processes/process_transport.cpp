@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPollDelay = std::chrono::milliseconds(20);
 constexpr auto kStoreTime = std::chrono::milliseconds(1500);
 // How long the store outlives a failure of the rank that serves it, for the others to read it.
-constexpr auto kFarewellTime = std::chrono::milliseconds(2000);
+constexpr auto kFarewellTime = std::chrono::milliseconds(1500);
 // How long a rank that is done waits for the others to be done: its connections may still carry what they need.
 constexpr auto kLeaveTime = std::chrono::seconds(10);
 constexpr std::size_t kLongestReason = 4096;
@@ -130,6 +130,7 @@ std::string ProcessTransport::inquire(const WorkRecord& record) {
     return concat("missing ", link_.keeper,
                   ", which serves the ranks' store: stopped, dead or cut off: ", printable(testimony.store_problem));
   }
+  num_silent_ = static_cast<std::int64_t>(record.members.size() - 1 - testimony.answers.size());
   return verdict(record, rank_, log_->call_of(record), testimony);
 }
 
@@ -138,6 +139,7 @@ std::string ProcessTransport::explain_timeout(const WorkRecord& record) { return
 std::string ProcessTransport::explain_failure(const WorkRecord& record, const std::string& text) {
   const std::string known = works_->failure();
   if (!known.empty()) return known;
+  if (works_->explains(text)) return text;
   // A rank that fails says why before it breaks its connections.
   watch_->look(kStoreTime);
   if (quotes_->load()) return works_->failure();
@@ -172,7 +174,7 @@ void ProcessTransport::post_failure(const std::string& text) {
 void ProcessTransport::await_readers() {
   const Clock::time_point end = Clock::now() + kFarewellTime;
   const auto readers = std::make_shared<std::atomic<std::int64_t>>(0);
-  while (*readers < world_size_ && Clock::now() < end) {
+  while (*readers < world_size_ - num_silent_ && Clock::now() < end) {
     if (!watch_->ask([readers](c10d::Store& store) { *readers = store.add(kFailureReadKey, 0); }, kStoreTime)) return;
     std::this_thread::sleep_for(kPollDelay);
   }

@@ -61,6 +61,7 @@ class ProcessTransport : public Transport {
   std::shared_ptr<CallLog> log_;
   std::shared_ptr<std::atomic<bool>> quotes_;  // another rank failed first
   std::atomic<bool> aborted_{false};
+  std::atomic<std::int64_t> num_silent_{0};  // ranks that gave no answer when asked
   std::mutex mutex_;
   std::vector<c10::intrusive_ptr<ProcessBackend>> backends_;
   std::unique_ptr<Watch> watch_;

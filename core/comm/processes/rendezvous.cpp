@@ -59,9 +59,9 @@ class Joining {
     const std::string mine = concat(environment_.world_size);
     const std::string first = store_.compareSet("world_size", "", mine);
     if (first == mine) return;
-    post_verdict("config",
-                 concat("the processes have different numbers of ranks: rank ", environment_.rank, " has WORLD_SIZE ",
-                        mine, ", the first to come had ", first, ": all processes of a run must have the same"));
+    post_verdict("config", concat("the processes have different numbers of ranks: rank ", environment_.rank,
+                                  " has WORLD_SIZE ", mine, ", the first to come has WORLD_SIZE ", first,
+                                  ": all processes of a run must have the same"));
   }
 
   void claim_rank() {

@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 // A store answers at once, so what stays silent this long is something else. A launcher has the port before rank 0
 // runs.
-constexpr std::chrono::milliseconds kAnswerTime = std::chrono::seconds(4);
+constexpr std::chrono::milliseconds kAnswerTime = std::chrono::seconds(3);
 
 bool is_listening(int descriptor) {
   int listening = 0;

@@ -140,6 +140,7 @@ void act(Communicator& communicator, const std::string& action, std::int64_t cul
   if (action == "check") return check_all(communicator);
   if (action == "pause") {
     communicator.world().barrier();
+    std::cout << "connected" << std::endl;
     std::this_thread::sleep_for(milliseconds(1500));
     return check_all(communicator);
   }

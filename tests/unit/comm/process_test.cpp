@@ -1,0 +1,259 @@
+// Ranks as processes over gloo. This program does not link libtorch: it only starts comm_process_rank.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "tests/unit/comm/process_job.hpp"
+
+namespace titan::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kPeerLost = 69, kConfig = 78, kData = 65;
+constexpr const char* kLong = "60000";
+
+/// What one rank of a job is told beside its rank.
+struct Start {
+  std::string action = "check";
+  int culprit = 0;
+  std::string init_timeout = kLong, timeout = kLong;
+};
+
+/// A job whose store listens on a port that nobody else can have taken.
+class Processes : public ::testing::Test {
+ protected:
+  std::map<std::string, std::string> variables(int rank, int world_size) const {
+    return {{"RANK", std::to_string(rank)},  {"WORLD_SIZE", std::to_string(world_size)},
+            {"MASTER_ADDR", "127.0.0.1"},    {"MASTER_PORT", std::to_string(socket_.port())},
+            {"TORCHELASTIC_RUN_ID", "test"}, {"OMP_NUM_THREADS", "1"}};
+  }
+  std::size_t start(int rank, int world_size, const Start& what) {
+    return job_.start({what.action, std::to_string(what.culprit), what.init_timeout, what.timeout},
+                      variables(rank, world_size), rank == 0 ? socket_.descriptor() : -1);
+  }
+  void start_all(int world_size, const Start& what) {
+    for (int rank = 0; rank < world_size; ++rank) start(rank, world_size, what);
+  }
+
+  ListeningSocket socket_;
+  ProcessJob job_;
+};
+
+class Sizes : public Processes, public ::testing::WithParamInterface<int> {};
+
+TEST_P(Sizes, AllCollectivesGiveRightResultsAndRecords) {
+  start_all(GetParam(), {});
+  for (int rank = 0; rank < GetParam(); ++rank) {
+    EXPECT_EQ(job_.wait(static_cast<std::size_t>(rank)), 0) << job_.output(static_cast<std::size_t>(rank));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Sizes, ::testing::Values(1, 2, 3));
+
+TEST_F(Processes, AKilledRankIsNamedAtOnce) {
+  start_all(3, {.action = "die", .culprit = 2});
+  EXPECT_EQ(job_.wait(2), 128 + SIGKILL);
+  for (const std::size_t rank : {0, 1}) {
+    EXPECT_EQ(job_.wait(rank, seconds(40)), kPeerLost);
+    EXPECT_THAT(job_.output(rank), AllOf(HasSubstr("all_reduce, sequence 4, group world (ranks 0-2), module layers.3"),
+                                         HasSubstr("missing rank 2"), ContainsRegex("elapsed [0-9.]+ s")));
+  }
+}
+
+TEST_F(Processes, AKilledRankThatServesTheStoreIsNamedToo) {
+  start_all(3, {.action = "die", .culprit = 0});
+  EXPECT_EQ(job_.wait(0), 128 + SIGKILL);
+  for (const std::size_t rank : {1, 2}) {
+    EXPECT_EQ(job_.wait(rank, seconds(40)), kPeerLost);
+    EXPECT_THAT(job_.output(rank), AllOf(HasSubstr("all_reduce, sequence 4"), HasSubstr("missing rank 0")));
+  }
+}
+
+TEST_F(Processes, AStoppedRankIsNamedAfterTheDeadline) {
+  start_all(3, {.action = "stop", .culprit = 1, .timeout = "3000"});
+  for (const std::size_t rank : {0, 2}) {
+    EXPECT_EQ(job_.wait(rank), kPeerLost);
+    EXPECT_THAT(job_.output(rank), AllOf(HasSubstr("all_reduce, sequence 4"), HasSubstr("limit 3.0 s"),
+                                         HasSubstr("no answer from rank 1: stopped or dead")));
+  }
+}
+
+TEST_F(Processes, ARankThatIsBusyElsewhereIsNamedWithItsLastCall) {
+  start_all(3, {.action = "sleep", .culprit = 1, .timeout = "3000"});
+  EXPECT_EQ(job_.wait(0), kPeerLost);
+  EXPECT_THAT(job_.output(0),
+              AllOf(HasSubstr("missing rank 1; last call of rank 1 in this group: all_reduce of float32 [4], "
+                              "sequence 3"),
+                    Not(HasSubstr("no answer"))));
+}
+
+TEST_F(Processes, AnotherCallIsNamedOnBothSides) {
+  start_all(3, {.action = "other", .culprit = 1, .timeout = "3000"});
+  for (const std::size_t rank : {0, 1, 2}) EXPECT_EQ(job_.wait(rank), kPeerLost);
+  EXPECT_THAT(job_.output(2), AllOf(HasSubstr("calls do not match"), HasSubstr("rank 1 calls barrier"),
+                                    HasSubstr("calls all_reduce of float32 [4] in module layers.3")));
+}
+
+TEST_F(Processes, PeersQuoteTheErrorOfTheRankThatFailed) {
+  start_all(3, {.action = "throw", .culprit = 1});
+  EXPECT_EQ(job_.wait(1), kData);
+  for (const std::size_t rank : {0, 2}) {
+    EXPECT_EQ(job_.wait(rank, seconds(40)), kPeerLost);
+    EXPECT_THAT(job_.output(rank), HasSubstr("rank 1 failed: [data] row 7 is broken"));
+  }
+}
+
+TEST_F(Processes, TheServingRanksErrorIsQuotedToo) {
+  start_all(3, {.action = "throw", .culprit = 0});
+  EXPECT_EQ(job_.wait(0), kData);
+  for (const std::size_t rank : {1, 2}) {
+    EXPECT_EQ(job_.wait(rank, seconds(40)), kPeerLost);
+    EXPECT_THAT(job_.output(rank), HasSubstr("rank 0 failed: [data] row 7 is broken"));
+  }
+}
+
+TEST_F(Processes, ARankThatLeavesEarlyIsNoticedAtOnce) {
+  start_all(3, {.action = "leave", .culprit = 1});
+  EXPECT_EQ(job_.wait(1), 0);
+  for (const std::size_t rank : {0, 2}) {
+    EXPECT_EQ(job_.wait(rank, seconds(40)), kPeerLost);
+    EXPECT_THAT(job_.output(rank), HasSubstr("rank 1 has left the run"));
+  }
+}
+
+TEST_F(Processes, RanksThatDoNotJoinAreNamed) {
+  for (const int rank : {0, 1}) start(rank, 4, {.init_timeout = "3000"});
+  for (const std::size_t process : {0, 1}) {
+    EXPECT_EQ(job_.wait(process), kPeerLost);
+    EXPECT_THAT(job_.output(process), AllOf(HasSubstr("waiting for ranks 2, 3"), HasSubstr("init_timeout_seconds")));
+  }
+}
+
+TEST_F(Processes, NobodyServesTheStore) {
+  // The socket that rank 0 would have got is closed: its port answers with a refusal.
+  auto elsewhere = variables(1, 2);
+  {
+    const ListeningSocket closed;
+    elsewhere["MASTER_PORT"] = std::to_string(closed.port());
+  }
+  job_.start({"check", "0", "2000", kLong}, elsewhere);
+  EXPECT_EQ(job_.wait(0), kPeerLost);
+  EXPECT_THAT(job_.output(0), AllOf(HasSubstr("waiting for ranks 0"), HasSubstr("MASTER_ADDR 127.0.0.1"),
+                                    HasSubstr(elsewhere["MASTER_PORT"])));
+}
+
+TEST_F(Processes, AnUnknownMasterIsNamed) {
+  auto nowhere = variables(1, 2);
+  nowhere["MASTER_ADDR"] = "no-such-host.invalid";
+  job_.start({"check", "0", "1000", kLong}, nowhere);
+  EXPECT_EQ(job_.wait(0), kPeerLost);
+  EXPECT_THAT(job_.output(0), HasSubstr("MASTER_ADDR cannot be looked up: no-such-host.invalid"));
+}
+
+TEST_F(Processes, TwoProcessesThatClaimOneRankStopAll) {
+  for (const int rank : {0, 1, 1}) start(rank, 3, {});
+  for (const std::size_t process : {0, 1, 2}) {
+    EXPECT_EQ(job_.wait(process), kConfig);
+    EXPECT_THAT(job_.output(process), HasSubstr("two processes claim one rank: RANK 1"));
+  }
+}
+
+TEST_F(Processes, DifferentNumbersOfRanksStopAll) {
+  start(0, 3, {});
+  start(1, 3, {});
+  start(2, 4, {});
+  for (const std::size_t process : {0, 1, 2}) {
+    EXPECT_EQ(job_.wait(process), kConfig);
+    EXPECT_THAT(job_.output(process),
+                AllOf(HasSubstr("different numbers of ranks"), HasSubstr("WORLD_SIZE 3"), HasSubstr("WORLD_SIZE 4")));
+  }
+}
+
+/// Started by hand: rank 0 binds the port itself.
+class ByHand : public Processes {
+ protected:
+  std::size_t start_by_hand(int rank, int world_size, int port) {
+    auto own = variables(rank, world_size);
+    own.erase("TORCHELASTIC_RUN_ID");
+    own["MASTER_PORT"] = std::to_string(port);
+    return job_.start({"check", "0", kLong, kLong}, own);
+  }
+};
+
+TEST_F(ByHand, RanksMeetAtTheNamedPortOfTheLoopbackInterface) {
+  int port = 0;
+  {
+    const ListeningSocket free;
+    port = free.port();
+  }
+  for (const int rank : {0, 1}) start_by_hand(rank, 2, port);
+  for (const std::size_t process : {0, 1}) EXPECT_EQ(job_.wait(process), 0) << job_.output(process);
+}
+
+TEST_F(ByHand, APortInUseStopsAllRanksSoon) {
+  // The socket listens and never answers.
+  for (const int rank : {0, 1, 2}) start_by_hand(rank, 3, socket_.port());
+  for (const std::size_t process : {0, 1, 2}) {
+    EXPECT_EQ(job_.wait(process, seconds(30)), kPeerLost);
+    EXPECT_THAT(job_.output(process), AllOf(HasSubstr("address is in use"), HasSubstr(std::to_string(socket_.port()))));
+  }
+}
+
+/// Bytes that people and scanners send to ports that are not theirs.
+std::vector<std::string> foreign_bytes() {
+  const std::string magic("\x00\xCE\xF7\x85\x3C", 5);                 // the store's own greeting
+  const std::string huge("\x01\x00\x00\x00\x40\x00\x00\x00\x00", 9);  // then a key of 1 GiB
+  return {"GET / HTTP/1.1\r\nHost: example\r\n\r\n",
+          std::string(4096, '\xff'),
+          std::string("\x00\x00\x00\x40", 4),
+          std::string("\x00\x00\x00\x40\x00\x00\x00\x00", 8),
+          magic + huge,
+          std::string(1 << 20, 'A'),
+          ""};
+}
+
+TEST_F(Processes, ForeignBytesOnTheirPortsDoNoHarm) {
+  for (const std::string& bytes : foreign_bytes()) send_bytes(socket_.port(), bytes, milliseconds(0));
+  start_all(2, {.action = "pause"});
+  std::vector<std::thread> clients;
+  const auto attack = [&](int port) {
+    for (const std::string& bytes : foreign_bytes()) {
+      clients.emplace_back([port, bytes] { send_bytes(port, bytes, milliseconds(500)); });
+    }
+  };
+  attack(socket_.port());
+  std::size_t num_ports = 0;
+  for (const std::size_t rank : {0, 1}) {
+    ASSERT_TRUE(job_.await_output(rank, "connected"));
+    for (const Listener& listener : listeners(job_.pid(rank))) {
+      attack(listener.port);
+      ++num_ports;
+    }
+  }
+  EXPECT_GE(num_ports, 3u) << "the store's port and one of each rank";
+  for (std::thread& client : clients) client.join();
+  const std::int64_t memory = peak_memory(job_.pid(0));
+  for (const std::size_t rank : {0, 1}) EXPECT_EQ(job_.wait(rank), 0) << job_.output(rank);
+  EXPECT_LT(memory, std::int64_t{1} << 30);
+}
+
+TEST_F(Processes, OnlyTheLoopbackInterfaceIsListenedOn) {
+  start_all(2, {.action = "pause"});
+  for (const std::size_t rank : {0, 1}) {
+    ASSERT_TRUE(job_.await_output(rank, "connected"));
+    for (const Listener& listener : listeners(job_.pid(rank))) EXPECT_EQ(listener.address, "0100007F");
+    EXPECT_EQ(job_.wait(rank), 0);
+  }
+}
+
+}  // namespace
+}  // namespace titan::testing
