@@ -21,7 +21,7 @@ std::int64_t rank_of(const EngineRun& run) {
 
 }  // namespace
 
-Run::Run(const EngineRun& run)
+Run::Run(const EngineRun& run, const WrapSource& wrap)
     : run_(run),
       options_(read_run_options(*run.config, run.mesh, rank_of(run))),
       facts_(model_facts(run, options_.sizes.length)),
@@ -30,7 +30,7 @@ Run::Run(const EngineRun& run)
   strategies_.validate(run.mesh, facts_);
   ranks_.emplace(run, options_.timeouts.init);
   try {
-    prepare();
+    prepare(wrap);
   } catch (...) {
     fail();
   }
@@ -42,14 +42,16 @@ Run::~Run() {
   ranks().records().on_retired = nullptr;
 }
 
-void Run::prepare() {
+void Run::prepare(const WrapSource& wrap) {
   watch_collectives();
   require_same_run(facts_of(run_), *ranks_);
   optim::LrSchedule schedule = make_schedule(options_);
   const auto tokenizer = data::Tokenizer::load(options_.tokenizer_path);
   check_vocabulary(tokenizer->vocab_size(), options_.tokenizer_path.native(), facts_.vocab_size);
   // Of several ranks none leaves alone, in the loader as little as inside a step.
-  source_.emplace(open_training_data(options_, tokenizer, ranks_->alone() ? run_.stop : nullptr));
+  source_ =
+      std::make_unique<LoaderSource>(open_training_data(options_, tokenizer, ranks_->alone() ? run_.stop : nullptr));
+  if (wrap) source_ = wrap(std::move(source_));
   make_tree();
   validator_ = make_validator(options_, tree_, tokenizer, *ranks_, strategies_, run_.stop);
   materialise(options_, *ranks_, tree_);

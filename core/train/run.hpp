@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@
 
 namespace titan::train {
 
+/// Puts something between the training data and the trainer.
+using WrapSource = std::function<std::unique_ptr<BatchSource>(std::unique_ptr<BatchSource>)>;
+
 /// Everything one rank trains with. Made and used on one thread, the rank's training thread; ranks of one run may be
 /// threads of one process. Leaves the settings of the process as they are: train() in session.hpp makes those.
 class Run {
@@ -24,7 +28,7 @@ class Run {
   /// Checks the options, joins the other ranks, compares what must be equal on all of them, opens the data, builds the
   /// model, lets strategies place it, and makes this rank's parameters. `run` and what it points to must outlive the
   /// object. Throws titan::Error, c10::Error and Interrupted; the other ranks are told.
-  explicit Run(const EngineRun& run);
+  explicit Run(const EngineRun& run, const WrapSource& wrap = {});
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -37,7 +41,7 @@ class Run {
   void train();
 
  private:
-  void prepare();
+  void prepare(const WrapSource& wrap);
   void watch_collectives();
   void make_tree();
   void make_trainer(optim::LrSchedule schedule);
@@ -51,7 +55,7 @@ class Run {
   Strategies strategies_;
   std::optional<Ranks> ranks_;
   nn::Tree tree_;
-  std::optional<LoaderSource> source_;
+  std::unique_ptr<BatchSource> source_;
   std::optional<AnomalyWatch> anomalies_;
   std::unique_ptr<Validator> validator_;
   std::optional<Trainer> trainer_;

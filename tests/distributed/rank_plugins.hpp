@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "core/config/engine.hpp"
+#include "core/plugin/instance.hpp"
+#include "core/plugin/registry.hpp"
+#include "tests/distributed/rank_runs.hpp"
+
+namespace titan::testing {
+
+/// The plugins of this build, opened once for all tests.
+const plugin::PluginRegistry& built_plugins();
+
+/// A configuration of the core's and these plugins' options: the settings over a preset of llama3.
+config::Config configure(const std::string& preset, const Settings& settings);
+
+/// One rank's plugins: the model llama3, and the strategy parallel.
+class RankPlugins {
+ public:
+  /// Initialises them. The configuration must outlive them.
+  RankPlugins(const config::Config& config, std::int64_t rank, std::int64_t world_size);
+
+  /// A run with these plugins, without observers, on a communicator of thread ranks.
+  EngineRun run(comm::Communicator& communicator) const;
+
+ private:
+  const config::Config& config_;
+  std::unique_ptr<plugin::Instance> model_;
+  std::unique_ptr<plugin::Instance> strategy_;
+};
+
+}  // namespace titan::testing
