@@ -84,9 +84,10 @@ std::string to_address(const std::string& value) {
 void read_meeting_place(RankEnvironment& ranks, const Variable& variable) {
   const std::optional<std::string> address = variable("MASTER_ADDR");
   const std::optional<std::string> port = variable("MASTER_PORT");
-  const std::string size = std::to_string(ranks.world_size);
-  if (!address && ranks.world_size > 1) throw_missing("MASTER_ADDR", "WORLD_SIZE", size);
-  if (!port && ranks.world_size > 1) throw_missing("MASTER_PORT", "WORLD_SIZE", size);
+  if (ranks.world_size > 1 && (!address || !port)) {
+    throw ConfigError("[ranks] the environment variable ", address ? "MASTER_PORT" : "MASTER_ADDR",
+                      " is missing: MASTER_ADDR and MASTER_PORT say where ranks meet: WORLD_SIZE ", ranks.world_size);
+  }
   if (address) ranks.master_address = to_address(*address);
   if (port) ranks.master_port = to_integer("MASTER_PORT", *port, {1, kLastPort, {}});
 }

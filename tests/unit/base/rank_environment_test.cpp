@@ -98,7 +98,8 @@ TEST(RankEnvironmentTest, MissingPartnersAreNamed) {
       "[ranks] the environment variable RANK is missing, though WORLD_SIZE is set: WORLD_SIZE \"4\": set both, as "
       "torchrun does, or neither");
   EXPECT_THAT(refusal({{"RANK", "3"}}), HasSubstr("WORLD_SIZE is missing, though RANK is set: RANK \"3\""));
-  EXPECT_THAT(refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}}), HasSubstr("MASTER_ADDR is missing"));
+  EXPECT_THAT(refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "1"}}),
+              HasSubstr("MASTER_ADDR is missing: MASTER_ADDR and MASTER_PORT say where ranks meet: WORLD_SIZE 2"));
   EXPECT_THAT(refusal({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}}), HasSubstr("MASTER_PORT is missing"));
 }
 
