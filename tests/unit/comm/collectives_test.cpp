@@ -100,7 +100,7 @@ TEST_P(Collectives, BroadcastGivesTheRootsTensor) {
 }
 
 TEST_P(Collectives, SendAndReceivePassARing) {
-  if (ranks() == 1) GTEST_SKIP() << "one rank has nobody to send to";
+  if (ranks() == 1) return;  // Nobody to send to.
   on_ranks([&](Communicator& communicator) {
     const std::int64_t rank = communicator.rank(), next = (rank + 1) % ranks(), last = (rank + ranks() - 1) % ranks();
     const at::Tensor out = at::empty({2, 3}, dtype());

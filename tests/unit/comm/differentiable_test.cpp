@@ -101,7 +101,8 @@ TEST_P(Differentiable, ReduceScatterWorksAlongEveryDim) {
 }
 
 TEST_P(Differentiable, AllToAllMovesUnevenRows) {
-  const auto rows = [](std::int64_t from, std::int64_t to) { return (from + 2 * to) % 3; };
+  // Some of them none, but no rank without any: an empty tensor has no largest element.
+  const auto rows = [&](std::int64_t from, std::int64_t to) { return from == to ? 2 : (from + 2 * to) % 3; };
   const auto sent = [&](std::int64_t rank) {
     std::vector<std::int64_t> counts;
     for (std::int64_t peer = 0; peer < ranks(); ++peer) counts.push_back(rows(rank, peer));
@@ -112,7 +113,6 @@ TEST_P(Differentiable, AllToAllMovesUnevenRows) {
     for (std::int64_t peer = 0; peer < ranks(); ++peer) counts.push_back(rows(peer, rank));
     return counts;
   };
-  if (ranks() < 3) GTEST_SKIP() << "some rank would have no rows, and an empty tensor has no largest element";
   expect_meaning(
       ranks(),
       [&](std::int64_t rank) {

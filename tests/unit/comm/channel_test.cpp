@@ -1,0 +1,349 @@
+#include "core/comm/channel.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "core/base/error.hpp"
+#include "core/comm/communicator.hpp"
+#include "tests/support/rank_threads.hpp"
+
+namespace titan::comm {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using titan::testing::run_rank_threads;
+
+/// The text of the PeerError that `body` ends in.
+std::string peer_error(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const PeerError& error) {
+    return error.what();
+  }
+  return "no PeerError";
+}
+
+/// Runs rank threads whose bodies are expected to fail, and gives their errors by rank.
+std::vector<std::string> errors_of(std::int64_t ranks, const std::function<void(Communicator&)>& body) {
+  std::vector<std::string> errors(static_cast<std::size_t>(ranks));
+  run_rank_threads(ranks, [&](Communicator& communicator) {
+    errors[static_cast<std::size_t>(communicator.rank())] = peer_error([&] { body(communicator); });
+  });
+  return errors;
+}
+
+/// Lets ranks that are done stay until all are.
+class Gate {
+ public:
+  explicit Gate(std::int64_t ranks) : left_(ranks) {}
+  void pass() {
+    --left_;
+    while (left_ > 0) std::this_thread::sleep_for(milliseconds(1));
+  }
+
+ private:
+  std::atomic<std::int64_t> left_;
+};
+
+TEST(Deadline, NamesTheMissingRanksAndTheirLastCalls) {
+  Gate gate(4);
+  const std::vector<std::string> errors = errors_of(4, [&](Communicator& communicator) {
+    communicator.set_timeout(milliseconds(300));
+    communicator.set_module("layers.3");
+    Group& fsdp = communicator.group("fsdp");
+    fsdp.barrier();
+    std::string error = "no PeerError";
+    if (communicator.rank() % 2 == 0) {
+      error = peer_error([&] { fsdp.all_reduce(at::ones({4}))->wait(); });
+    }
+    gate.pass();
+    throw PeerError(error);
+  });
+  for (const std::size_t rank : {0, 2}) {
+    EXPECT_THAT(errors[rank], AllOf(HasSubstr("all_reduce, sequence 2, group fsdp (ranks 0-3), module layers.3"),
+                                    HasSubstr("elapsed")))
+        << rank;
+  }
+  // The rank whose deadline passed first names the missing ones, and the other one quotes it.
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("limit 0.3 s: missing ranks 1, 3"),
+                               HasSubstr("last call of rank 1 in this group: barrier, sequence 1 in module layers.3")));
+  EXPECT_THAT(errors[2], HasSubstr("missing ranks 1, 3"));
+}
+
+TEST(Deadline, OfASendNamesThePeer) {
+  Gate gate(2);
+  const std::vector<std::string> errors = errors_of(2, [&](Communicator& communicator) {
+    communicator.set_timeout(milliseconds(200));
+    std::string error = "no PeerError";
+    if (communicator.rank() == 0) error = peer_error([&] { communicator.world().send(at::ones({4}), 1, 0)->wait(); });
+    gate.pass();
+    throw PeerError(error);
+  });
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("send to rank 1, sequence 1"), HasSubstr("missing rank 1")));
+}
+
+TEST(Deadline, DoesNotCountTimeBeforeTheWait) {
+  run_rank_threads(2, [](Communicator& communicator) {
+    communicator.set_timeout(milliseconds(2000));
+    const at::Tensor tensor = at::ones({4});
+    if (communicator.rank() == 1) std::this_thread::sleep_for(milliseconds(100));
+    const WorkPtr work = communicator.world().all_reduce(tensor);
+    communicator.set_timeout(milliseconds(60000));
+    std::this_thread::sleep_for(milliseconds(50));
+    work->wait();
+  });
+}
+
+TEST(Failure, OfOneRankEndsTheWaitsOfTheOthersWithItsText) {
+  std::vector<std::string> errors(3);
+  EXPECT_THROW(run_rank_threads(3,
+                                [&](Communicator& communicator) {
+                                  if (communicator.rank() == 1) throw DataError("[data] row 7 is broken");
+                                  const auto rank = static_cast<std::size_t>(communicator.rank());
+                                  errors[rank] = peer_error([&] { communicator.world().barrier(); });
+                                }),
+               DataError);
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("barrier, sequence 1"), HasSubstr("[data] row 7 is broken")));
+  EXPECT_THAT(errors[2], HasSubstr("[data] row 7 is broken"));
+}
+
+TEST(Failure, IsFinal) {
+  run_rank_threads(2, [](Communicator& communicator) {
+    communicator.world().barrier();
+    communicator.abort("first reason");
+    communicator.abort("second reason");
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THAT(peer_error([&] { communicator.world().all_reduce(at::ones({2}))->wait(); }),
+                  AllOf(HasSubstr("first reason"), Not(HasSubstr("second reason"))));
+    }
+  });
+}
+
+TEST(Failure, ReachesEveryGroupOfTheRun) {
+  const config::Mesh mesh({1, 2, 2, 1, 1}, 4);
+  std::atomic<int> failed = 0;
+  run_rank_threads(mesh, [&](Communicator& communicator) {
+    communicator.group("dp_shard").barrier();
+    communicator.group("dp_replicate").barrier();
+    communicator.world().barrier();
+    if (communicator.rank() == 0) return communicator.abort("enough");
+    // Rank 0 is in one of these groups only for ranks 1 and 2.
+    if (peer_error([&] { communicator.group("dp_shard").barrier(); }) != "no PeerError" ||
+        peer_error([&] { communicator.group("dp_replicate").barrier(); }) != "no PeerError") {
+      ++failed;
+    }
+  });
+  EXPECT_EQ(failed, 3);
+}
+
+TEST(Leaving, OfARankEndsTheCallsThatNeedIt) {
+  const std::vector<std::string> errors = errors_of(3, [](Communicator& communicator) {
+    communicator.world().barrier();
+    if (communicator.rank() == 2) return;
+    communicator.world().all_reduce(at::ones({2}))->wait();
+  });
+  EXPECT_THAT(errors[0], HasSubstr("rank 2 has left the run"));
+  EXPECT_THAT(errors[1], HasSubstr("rank 2 has left the run"));
+}
+
+TEST(Mismatch, NamesBothRanksAndTheirCalls) {
+  const std::vector<std::string> errors = errors_of(2, [](Communicator& communicator) {
+    communicator.set_module(communicator.rank() == 0 ? "layers.1" : "layers.2");
+    if (communicator.rank() == 0) {
+      communicator.world().all_reduce(at::ones({4}))->wait();
+    } else {
+      communicator.world().broadcast(at::ones({4}), 0)->wait();
+    }
+  });
+  for (const std::string& error : errors) {
+    EXPECT_THAT(error, AllOf(HasSubstr("calls do not match"),
+                             HasSubstr("rank 0 calls all_reduce (sum) of float32 [4] in module layers.1"),
+                             HasSubstr("rank 1 calls broadcast from position 0 of float32 [4] in module layers.2")));
+  }
+}
+
+/// Two tensors that ranks 0 and 1 sum, and what the error says of them.
+struct Unlike {
+  at::Tensor first, second;
+  Reduce second_op = Reduce::sum;
+  std::string text;
+};
+
+TEST(Mismatch, OfShapesDtypesAndReductionsIsFound) {
+  const std::vector<Unlike> cases = {
+      {at::ones({4}), at::ones({5}), Reduce::sum, "float32 [5]"},
+      {at::ones({4}), at::ones({4}, at::kDouble), Reduce::sum, "float64 [4]"},
+      {at::ones({4}), at::ones({4}), Reduce::max, "all_reduce (max)"},
+  };
+  for (const Unlike& unlike : cases) {
+    const std::vector<std::string> errors = errors_of(2, [&](Communicator& communicator) {
+      const bool first = communicator.rank() == 0;
+      const at::Tensor tensor = (first ? unlike.first : unlike.second).clone();
+      communicator.world().all_reduce(tensor, first ? Reduce::sum : unlike.second_op)->wait();
+    });
+    for (const std::string& error : errors) {
+      EXPECT_THAT(error, AllOf(HasSubstr("calls do not match"), HasSubstr(unlike.text)));
+    }
+  }
+}
+
+TEST(Mismatch, OfRowsOfAnAllToAllIsFound) {
+  const std::vector<std::string> errors = errors_of(2, [](Communicator& communicator) {
+    const std::vector<std::int64_t> sent{1, 1},
+        expected = communicator.rank() == 0 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1, 1};
+    const at::Tensor out = at::empty({expected[0] + expected[1], 2});
+    communicator.world().all_to_all(out, at::ones({2, 2}), expected, sent)->wait();
+  });
+  for (const std::string& error : errors) {
+    EXPECT_THAT(error, HasSubstr("position 1 sends 1 to position 0, which expects 2"));
+  }
+}
+
+TEST(Mismatch, OfASendAndItsReceiveIsFound) {
+  const std::vector<std::string> errors = errors_of(2, [](Communicator& communicator) {
+    if (communicator.rank() == 0) {
+      communicator.world().send(at::ones({4}), 1, 3)->wait();
+    } else {
+      communicator.world().receive(at::empty({5}), 0, 3)->wait();
+    }
+  });
+  for (const std::string& error : errors) {
+    EXPECT_THAT(error, AllOf(HasSubstr("sends float32 [4] with tag 3"), HasSubstr("receives float32 [5]")));
+  }
+}
+
+TEST(Records, TellWhatWasCalledAndWhen) {
+  run_rank_threads(2, [](Communicator& communicator) {
+    communicator.running_module = [] { return std::string("layers.7"); };
+    communicator.set_timeout(milliseconds(50000));
+    std::vector<WorkRecord> retired;
+    communicator.records().on_retired = [&](const WorkRecord& record) { retired.push_back(record); };
+    Group& fsdp = communicator.group("fsdp");
+    const at::Tensor out = at::empty({4, 3}, at::kBFloat16);
+    const WorkPtr work = fsdp.all_gather(out, at::ones({2, 3}, at::kBFloat16));
+    EXPECT_TRUE(retired.empty());
+    work->wait();
+    ASSERT_EQ(retired.size(), 1u);
+    const WorkRecord& record = retired[0];
+    EXPECT_EQ(record.id, 1u);
+    EXPECT_EQ(record.op, "_allgather_base");
+    EXPECT_EQ(record.group, "fsdp");
+    EXPECT_EQ(record.channel, "dp_shard");
+    EXPECT_EQ(record.module, "layers.7");
+    EXPECT_EQ(record.sequence, 1u);
+    EXPECT_EQ(record.members, (std::vector<std::int64_t>{0, 1}));
+    EXPECT_EQ(record.input_sizes, (std::vector<std::int64_t>{2, 3}));
+    EXPECT_EQ(record.output_sizes, (std::vector<std::int64_t>{4, 3}));
+    EXPECT_EQ(record.dtype, at::kBFloat16);
+    EXPECT_EQ(record.input_bytes, 12);
+    EXPECT_EQ(record.output_bytes, 24);
+    EXPECT_EQ(record.timeout_ms, 50000);
+    EXPECT_EQ(record.state, WorkState::completed);
+    EXPECT_TRUE(record.retired);
+    EXPECT_LE(record.created, record.started);
+    EXPECT_LE(record.started, record.completed);
+    EXPECT_GT(record.created_epoch, std::int64_t{1'600'000'000} * 1'000'000'000);
+    communicator.records().on_retired = nullptr;
+  });
+}
+
+TEST(Records, OfNamesThatMeanTheSameRanksAreNumberedTogether) {
+  run_rank_threads(2, [](Communicator& communicator) {
+    communicator.group("fsdp").barrier();
+    communicator.world().barrier();
+    communicator.group("tp").barrier();
+    const std::vector<WorkRecord> records = communicator.records().snapshot();
+    ASSERT_EQ(records.size(), 3u);
+    EXPECT_EQ(records[1].group, "world");
+    EXPECT_EQ(records[1].channel, records[0].channel);
+    EXPECT_EQ(records[1].sequence, 2u);
+    EXPECT_NE(records[2].channel, records[0].channel);
+    EXPECT_EQ(records[2].sequence, 1u);
+  });
+}
+
+TEST(Records, TellAHangFromWhatIsDone) {
+  Gate waiting(2), seen(2);
+  run_rank_threads(2, [&](Communicator& communicator) {
+    Group& world = communicator.world();
+    const at::Tensor tensor = at::ones({2}), other = at::ones({2});
+    const WorkPtr done = world.all_reduce(tensor);
+    world.barrier();
+    WorkPtr hanging;
+    if (communicator.rank() == 0) hanging = world.all_reduce(other);
+    waiting.pass();
+    const std::vector<WorkRecord> records = communicator.records().snapshot();
+    EXPECT_EQ(records[0].state, WorkState::completed) << "done, though nobody has waited for it";
+    EXPECT_FALSE(records[0].retired);
+    EXPECT_GT(records[0].completed, 0);
+    if (communicator.rank() == 0) {
+      EXPECT_EQ(records[2].state, WorkState::scheduled);
+      EXPECT_EQ(records[2].started, 0);
+      EXPECT_EQ(records[2].completed, 0);
+    }
+    seen.pass();
+    if (communicator.rank() == 1) hanging = world.all_reduce(other);
+    hanging->wait();
+    done->wait();
+    EXPECT_TRUE(communicator.records().snapshot()[0].retired);
+  });
+}
+
+TEST(Records, OfAFailureSayFailed) {
+  errors_of(2, [](Communicator& communicator) {
+    std::vector<WorkRecord> retired;
+    communicator.records().on_retired = [&](const WorkRecord& record) { retired.push_back(record); };
+    if (communicator.rank() == 1) return communicator.abort("enough");
+    EXPECT_NE(peer_error([&] { communicator.world().barrier(); }), "no PeerError");
+    ASSERT_EQ(retired.size(), 1u);
+    EXPECT_EQ(retired[0].state, WorkState::failed);
+    EXPECT_GT(retired[0].completed, 0);
+    EXPECT_EQ(communicator.records().snapshot().back().state, WorkState::failed);
+    communicator.records().on_retired = nullptr;
+  });
+}
+
+TEST(Work, MayBeGivenUp) {
+  std::vector<std::string> errors = errors_of(2, [](Communicator& communicator) {
+    WorkPtr work = communicator.world().all_reduce(at::ones({2}));
+    work.reset();
+    communicator.abort("given up");
+  });
+  EXPECT_EQ(errors[0], "no PeerError");
+}
+
+TEST(Work, CannotBeWaitedForTwice) {
+  run_rank_threads(1, [](Communicator& communicator) {
+    const WorkPtr work = communicator.world().all_reduce(at::ones({2}));
+    work->wait();
+    EXPECT_THROW(work->wait(), InternalError);
+  });
+}
+
+TEST(Determinism, SumsHaveTheSameBitsWhateverTheOrderOfArrival) {
+  // Values of very different size: another order of summands gives another sum.
+  const std::vector<float> values{1e8F, 1.0F, -1e8F, 3.0F};
+  float expected = 0;
+  for (const float value : values) expected += value;
+  for (int turn = 0; turn < 8; ++turn) {
+    run_rank_threads(4, [&](Communicator& communicator) {
+      std::this_thread::sleep_for(milliseconds((communicator.rank() * 7 + turn * 3) % 5));
+      const at::Tensor tensor = at::full({3}, values[static_cast<std::size_t>(communicator.rank())]);
+      communicator.world().all_reduce(tensor)->wait();
+      EXPECT_EQ(tensor.max().item<float>(), expected);
+      EXPECT_EQ(tensor.min().item<float>(), expected);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace titan::comm
