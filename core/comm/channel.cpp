@@ -121,7 +121,7 @@ void Channel::wait(Work::Impl& pending) {
   record.timeout_ms = limit.count();
   std::string missing;
   std::int64_t now = 0;
-  if (!pending.work->wait_until(TimedWork::Clock::now() + limit)) {
+  if (!pending.work->join(TimedWork::Clock::now() + limit)) {
     now = monotonic_nanoseconds();
     missing = communicator.transport_->explain_timeout(record);
   }

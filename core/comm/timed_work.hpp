@@ -29,6 +29,8 @@ class TimedWork : public c10d::Work {
 
   /// Waits for the end. False: the deadline passed.
   bool wait_until(Clock::time_point deadline);
+  /// Waits until the outputs may be used. On a device that is before the end: its stream waits then.
+  virtual bool join(Clock::time_point deadline) { return wait_until(deadline); }
   /// Why it failed; empty: it did not.
   std::string failure() const;
   /// Tells `watcher` what has happened so far and what happens from now on; null: nobody.

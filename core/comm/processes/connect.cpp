@@ -4,6 +4,8 @@
 
 #include "core/base/error.hpp"
 #include "core/comm/communicator.hpp"
+#include "core/comm/cuda/cuda_library.hpp"
+#include "core/comm/cuda/device_backend.hpp"
 #include "core/comm/gloo/gloo_backend.hpp"
 #include "core/comm/processes/rendezvous.hpp"
 
@@ -19,17 +21,22 @@ void quiet_libtorch() {
 }  // namespace
 
 std::unique_ptr<Communicator> connect(config::Mesh mesh, const RankEnvironment& environment,
-                                      std::chrono::milliseconds init_timeout) {
+                                      std::chrono::milliseconds init_timeout, at::Device device) {
   TITAN_CHECK(mesh.world_size() == environment.world_size,
               "[comm] the mesh has other ranks than the environment: ", mesh.world_size(), ", WORLD_SIZE ",
               environment.world_size);
   std::shared_ptr<Transport> transport;
   if (environment.world_size > 1) {
     quiet_libtorch();
+    MakeBackend make_backend = make_gloo_backend;
+    if (device.is_cuda()) {
+      cuda_library();
+      make_backend = [index = device.index()](const BackendParts& parts) { return make_nccl_backend(parts, index); };
+    }
     StoreLink link = open_store(environment, init_timeout);
     join_ranks(link, environment, init_timeout);
     transport = std::make_shared<ProcessTransport>(std::move(link), environment.rank, environment.world_size,
-                                                   make_gloo_backend);
+                                                   std::move(make_backend));
   }
   auto communicator = std::make_unique<Communicator>(std::move(mesh), environment.rank, std::move(transport));
   communicator->set_timeout(init_timeout);

@@ -11,19 +11,46 @@ void PendingWorks::announce(const WorkRecord& record) {
   announced_ = record;
 }
 
+WorkRecord PendingWorks::announced() const {
+  const std::lock_guard lock(mutex_);
+  return announced_;
+}
+
 c10::intrusive_ptr<TimedWork> PendingWorks::add() {
   auto work = c10::make_intrusive<TimedWork>();
+  add(work);
+  return work;
+}
+
+void PendingWorks::add(c10::intrusive_ptr<TimedWork> work) {
   const std::lock_guard lock(mutex_);
+  check_locked();
+  const auto is_done = [](const Entry& entry) { return entry.work->isCompleted(); };
+  works_.erase(std::remove_if(works_.begin(), works_.end(), is_done), works_.end());
+  works_.push_back({std::move(work), announced_});
+}
+
+void PendingWorks::check() const {
+  const std::lock_guard lock(mutex_);
+  check_locked();
+}
+
+void PendingWorks::check_locked() const {
   if (!failure_.empty()) throw PeerError(failure_);
   for (const auto& [rank, history] : left_) {
     const std::string problem = lacks(announced_, rank, history);
     if (!problem.empty()) throw PeerError(problem);
   }
-  works_.erase(
-      std::remove_if(works_.begin(), works_.end(), [](const Entry& entry) { return entry.work->isCompleted(); }),
-      works_.end());
-  works_.push_back({work, announced_});
-  return work;
+}
+
+void PendingWorks::on_late(std::function<void(const WorkRecord& record)> handler) {
+  const std::lock_guard lock(late_mutex_);
+  late_ = std::move(handler);
+}
+
+void PendingWorks::tell_late(const WorkRecord& record) {
+  const std::lock_guard lock(late_mutex_);
+  if (late_) late_(record);
 }
 
 std::string PendingWorks::lacks(const WorkRecord& record, std::int64_t leaver, const CallHistory& history) const {

@@ -2,6 +2,7 @@
 
 #include <c10/util/intrusive_ptr.h>
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -22,6 +23,15 @@ class PendingWorks {
   void announce(const WorkRecord& record);
   /// Makes a work. PeerError when they have failed, or a rank that the call needs has left the run.
   c10::intrusive_ptr<TimedWork> add();
+  /// Takes a work of the announced call.
+  void add(c10::intrusive_ptr<TimedWork> work);
+  /// Throws what add() would.
+  void check() const;
+  WorkRecord announced() const;
+  /// Says whom tell_late() tells, or nobody; waits until a telling under way has ended.
+  void on_late(std::function<void(const WorkRecord& record)> handler);
+  /// [any thread] A call on a device is not done in time.
+  void tell_late(const WorkRecord& record);
   /// A rank has left after these calls: works that it has not taken part in fail.
   void leave(std::int64_t rank, CallHistory history);
   /// Whether a work's failure is that of leave(), and says all there is to say.
@@ -39,7 +49,11 @@ class PendingWorks {
   /// Why the call cannot be done; empty: it can.
   std::string lacks(const WorkRecord& record, std::int64_t leaver, const CallHistory& history) const;
 
+  void check_locked() const;
+
   std::int64_t rank_;
+  std::mutex late_mutex_;
+  std::function<void(const WorkRecord&)> late_;
   mutable std::mutex mutex_;
   std::string failure_;
   WorkRecord announced_;

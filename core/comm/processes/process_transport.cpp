@@ -44,9 +44,11 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
   };
   const auto answer = [log = log_] { return log->encode(); };
   watch_ = std::make_unique<Watch>(link_.store->clone(), rank, Watch::Callbacks{failed, left, answer});
+  works_->on_late([this](const WorkRecord& record) { give_up_late(record); });
 }
 
 ProcessTransport::~ProcessTransport() {
+  works_->on_late(nullptr);
   if (!aborted_ && works_->failure().empty()) leave();
 }
 
@@ -132,6 +134,12 @@ std::string ProcessTransport::inquire(const WorkRecord& record) {
   }
   num_silent_ = static_cast<std::int64_t>(record.members.size() - 1 - testimony.answers.size());
   return verdict(record, rank_, log_->call_of(record), testimony);
+}
+
+void ProcessTransport::give_up_late(const WorkRecord& record) {
+  const std::string elapsed = seconds_text(monotonic_nanoseconds() - record.created);
+  abort(concat("[comm] a call was not done in time: ", describe(record), ", elapsed ", elapsed, ", limit ",
+               seconds_text(record.timeout_ms * 1'000'000), ": ", inquire(record)));
 }
 
 std::string ProcessTransport::explain_timeout(const WorkRecord& record) { return inquire(record); }

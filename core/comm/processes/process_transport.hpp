@@ -49,6 +49,8 @@ class ProcessTransport : public Transport {
  private:
   void await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout);
   std::string inquire(const WorkRecord& record);
+  /// [any thread] Ends the run for a call that a device has not done in time.
+  void give_up_late(const WorkRecord& record);
   void post_failure(const std::string& text);
   /// Keeps the store for those that have not read why the run failed.
   void await_readers();
