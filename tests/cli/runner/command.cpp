@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -190,7 +191,9 @@ Command& Command::address_space(std::uint64_t bytes) {
 }
 
 Process Command::start() {
-  const std::string number = std::to_string(num_started_++);
+  // Several commands may share a folder.
+  static std::atomic<int> num_started = 0;
+  const std::string number = std::to_string(num_started++);
   const fs::path out = capture_folder_ / (".stdout." + number);
   const fs::path err = capture_folder_ / (".stderr." + number);
   const pid_t pid = ::fork();

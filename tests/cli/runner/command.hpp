@@ -108,7 +108,6 @@ class Command {
   std::map<int, int> descriptors_;
   double limit_s_ = 120;
   std::uint64_t address_space_ = 0;  // 0: no limit
-  int num_started_ = 0;
 };
 
 }  // namespace titan::cli

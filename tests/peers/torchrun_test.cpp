@@ -1,0 +1,59 @@
+// A job that the real torchrun starts.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "tests/faults/ranks.hpp"
+
+namespace titan::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::filesystem::path torchrun_program() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path program = std::filesystem::path(folder) / "torchrun";
+    std::error_code ignored;
+    if (std::filesystem::exists(program, ignored)) return program;
+  }
+  return {};
+}
+
+class TorchrunTest : public RanksTest {
+ protected:
+  void SetUp() override {
+    RanksTest::SetUp();
+    if (!IsSkipped() && torchrun_program().empty()) GTEST_SKIP() << "no torchrun (PyTorch) in PATH";
+  }
+
+  Command torchrun(std::initializer_list<std::string> words) const {
+    return Command(torchrun_program(), folder_)
+        .args({"--nproc-per-node", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0", "--no-python",
+               titan_program()})
+        .args(run(words))
+        .limit(300);
+  }
+};
+
+TEST_F(TorchrunTest, TwoRanksTrain) {
+  EXPECT_THAT(torchrun({"--training.steps=3"}).run(), ExitsWith(0));
+  EXPECT_THAT(read(dump_folder() / "metrics.jsonl"), HasSubstr("\"step\": 3,"));
+  EXPECT_TRUE(std::filesystem::exists(dump_folder() / "logs/rank_1.log"));
+}
+
+TEST_F(TorchrunTest, ItsReportHasOurError) {
+  const Outcome outcome = torchrun({})
+                              .env("TITAN_MISCHIEF", "throw")
+                              .env("TITAN_MISCHIEF_AT", "end:2")
+                              .env("TITAN_MISCHIEF_RANK", "1")
+                              .run();
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_THAT(outcome, AllOf(Says("mischief threw"), Says("Root Cause")));
+}
+
+}  // namespace
+}  // namespace titan::cli
