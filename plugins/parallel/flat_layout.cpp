@@ -34,10 +34,8 @@ FlatLayout::FlatLayout(const std::vector<Shape>& shapes, std::int64_t num_ranks,
     entry.mine = chunk(entry.rows(), num_ranks, rank);
     entry.shard_length = entry.chunk_rows * entry.row;
     entry.shard_offset = aligned(shard_size_);
-    entry.full_offset = aligned(full_size_);
     is_dense_ = is_dense_ && entry.shard_offset == shard_size_ && entry.chunk_rows * num_ranks == entry.rows();
     shard_size_ = entry.shard_offset + entry.shard_length;
-    full_size_ = entry.full_offset + entry.shard_length * num_ranks;
     entries_.push_back(std::move(entry));
   }
 }
@@ -49,15 +47,11 @@ at::Tensor FlatLayout::part(const at::Tensor& shard, const Entry& entry) const {
 }
 
 at::Tensor FlatLayout::whole(const at::Tensor& full, const Entry& entry) const {
-  return full.narrow(0, entry.full_offset, entry.rows() * entry.row).view(entry.shape);
+  return full.narrow(0, 0, entry.rows() * entry.row).view(entry.shape);
 }
 
 at::Tensor FlatLayout::chunks_of_gathered(const at::Tensor& gathered, const Entry& entry) const {
   return gathered.view({num_ranks_, shard_size_}).narrow(1, entry.shard_offset, entry.shard_length);
-}
-
-at::Tensor FlatLayout::chunks_of_full(const at::Tensor& full, const Entry& entry) const {
-  return full.narrow(0, entry.full_offset, entry.shard_length * num_ranks_).view({num_ranks_, entry.shard_length});
 }
 
 }  // namespace titan::parallel

@@ -19,8 +19,8 @@ struct Rows {
 Rows chunk(std::int64_t rows, std::int64_t num_ranks, std::int64_t rank);
 
 /// Where the parameters of a unit lie in its flat buffers. In a *shard* buffer each parameter has room for one chunk; a
-/// *gathered* buffer holds the shard buffers of all ranks in order of rank; in a *full* buffer each parameter's rows
-/// follow each other.
+/// *gathered* buffer holds the shard buffers of all ranks in order of rank; a *full* buffer holds the chunks of one
+/// parameter in order of rank.
 class FlatLayout {
  public:
   struct Entry {
@@ -30,7 +30,6 @@ class FlatLayout {
     Rows mine;                  // rows of this rank
     std::int64_t shard_offset;  // elements
     std::int64_t shard_length;  // elements of a whole chunk
-    std::int64_t full_offset;   // elements
     std::int64_t rows() const { return shape.front(); }
   };
 
@@ -38,9 +37,8 @@ class FlatLayout {
 
   const std::vector<Entry>& entries() const { return entries_; }
   std::int64_t num_ranks() const { return num_ranks_; }
-  /// Elements of a shard buffer and of a full buffer.
+  /// Elements of a shard buffer.
   std::int64_t shard_size() const { return shard_size_; }
-  std::int64_t full_size() const { return full_size_; }
   /// Whether every element of a gathered buffer is an element of a parameter.
   bool is_dense() const { return is_dense_; }
   /// Whether gathered and full buffers are the same: the unit has one parameter.
@@ -48,16 +46,15 @@ class FlatLayout {
 
   /// This rank's rows of a parameter inside a shard buffer, in the parameter's shape.
   at::Tensor part(const at::Tensor& shard, const Entry& entry) const;
-  /// A parameter inside a full buffer.
+  /// A parameter in front of its full buffer.
   at::Tensor whole(const at::Tensor& full, const Entry& entry) const;
-  /// All chunks of a parameter, [num_ranks, shard_length], inside a gathered buffer and inside a full one.
+  /// All chunks of a parameter, [num_ranks, shard_length], inside a gathered buffer.
   at::Tensor chunks_of_gathered(const at::Tensor& gathered, const Entry& entry) const;
-  at::Tensor chunks_of_full(const at::Tensor& full, const Entry& entry) const;
 
  private:
   std::vector<Entry> entries_;
   std::int64_t num_ranks_;
-  std::int64_t shard_size_ = 0, full_size_ = 0;
+  std::int64_t shard_size_ = 0;
   bool is_dense_ = true;
 };
 

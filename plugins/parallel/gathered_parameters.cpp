@@ -2,15 +2,16 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/variable.h>
 
+#include <memory>
 #include <utility>
 
 namespace titan::parallel {
 namespace {
 
 /// Gives the tensor's storage memory, or takes it away. Works on every device without linking its library.
-void set_allocated(const at::Tensor& tensor, bool allocated) {
+void set_memory(const at::Tensor& tensor, bool allocated) {
   auto* storage = tensor.storage().unsafeGetStorageImpl();
   const auto bytes = allocated ? static_cast<std::size_t>(tensor.numel()) * tensor.element_size() : 0;
   if (!tensor.is_meta()) {
@@ -21,6 +22,17 @@ void set_allocated(const at::Tensor& tensor, bool allocated) {
 }
 
 }  // namespace
+
+/// Lives in the tensor that `owner` keeps, and so not longer than it.
+class GatheredParameters::ReleaseHook : public torch::autograd::PostAccumulateGradHook {
+ public:
+  ReleaseHook(GatheredParameters& owner, std::size_t index) : owner_(owner), index_(index) {}
+  void operator()(const torch::autograd::Variable&) override { owner_.set_allocated(index_, false); }
+
+ private:
+  GatheredParameters& owner_;
+  std::size_t index_;
+};
 
 GatheredParameters::GatheredParameters(std::vector<strategy::Parameter> parameters, const FlatLayout& layout,
                                        strategy::Mesh mesh, std::string module)
@@ -34,23 +46,36 @@ void GatheredParameters::materialise(const strategy::Precision& precision) {
   release();
   const at::NoGradGuard no_grad;
   const auto options = parameters_.front().storage().options().dtype(precision.compute).requires_grad(false);
-  full_ = at::empty({layout_.full_size()}, options);
   tensors_.clear();
+  full_.clear();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const FlatLayout::Entry& entry = layout_.entries()[i];
+    full_.push_back(at::empty({entry.shard_length * layout_.num_ranks()}, options));
     // Own version counters: a gather that writes the same values again does not invalidate what graphs have saved.
-    tensors_.push_back(layout_.whole(full_, layout_.entries()[i]).variable_data().set_requires_grad(true));
+    tensors_.push_back(layout_.whole(full_.back(), entry).variable_data().set_requires_grad(true));
+    torch::autograd::impl::set_post_acc_grad_hooks(tensors_.back(), std::make_unique<ReleaseHook>(*this, i));
     parameters_[i].set_compute(tensors_.back());
+    set_memory(full_.back(), false);  // after the view was made: libtorch checks it
   }
-  set_allocated(full_, false);  // after the views were made: libtorch checks them
+  allocated_.assign(full_.size(), false);
+  num_allocated_ = 0;
+}
+
+void GatheredParameters::set_allocated(std::size_t index, bool allocated) {
+  if (allocated_[index] == allocated) return;
+  set_memory(full_[index], allocated);
+  allocated_[index] = allocated;
+  num_allocated_ += allocated ? 1 : -1;
 }
 
 at::Tensor GatheredParameters::packed_parts() const {
   const at::Tensor first = parameters_.front().storage().detach();
-  if (layout_.is_single() && first.scalar_type() == full_.scalar_type() && first.numel() == layout_.shard_size()) {
+  if (layout_.is_single() && first.dtype() == gathered_.dtype() && first.numel() == layout_.shard_size()) {
     return first.view({-1});
   }
-  const at::Tensor shard = layout_.is_dense() ? at::empty({layout_.shard_size()}, full_.options())
-                                              : at::zeros({layout_.shard_size()}, full_.options());
+  // In place: this rank's part goes where the gather would put it.
+  const at::Tensor shard = gathered_.narrow(0, group_.rank() * layout_.shard_size(), layout_.shard_size());
+  if (!layout_.is_dense()) shard.zero_();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     layout_.part(shard, layout_.entries()[i]).copy_(parameters_[i].storage());
   }
@@ -58,42 +83,40 @@ at::Tensor GatheredParameters::packed_parts() const {
 }
 
 void GatheredParameters::start() {
-  if (present_ || work_) return;
+  if (work_ || present()) return;
   const at::NoGradGuard no_grad;
-  shard_ = packed_parts();
   if (layout_.is_single()) {
-    set_allocated(full_, true);
-    gathered_ = full_;
+    set_allocated(0, true);
+    gathered_ = full_.front();
   } else {
-    gathered_ = at::empty({layout_.shard_size() * layout_.num_ranks()}, full_.options());
+    gathered_ = at::empty({layout_.shard_size() * layout_.num_ranks()}, full_.front().options());
   }
   const auto scope = mesh_.in_module(module_);
-  work_ = group_.all_gather(gathered_, shard_);
+  work_ = group_.all_gather(gathered_, packed_parts());
 }
 
 void GatheredParameters::finish() {
-  if (present_) return;
+  if (present()) return;
   start();
   work_.wait();
-  shard_.reset();
   if (!layout_.is_single()) unpack();
   gathered_.reset();
-  present_ = true;
 }
 
 void GatheredParameters::unpack() {
   const at::NoGradGuard no_grad;
-  set_allocated(full_, true);
-  for (const FlatLayout::Entry& entry : layout_.entries()) {
-    layout_.chunks_of_full(full_, entry).copy_(layout_.chunks_of_gathered(gathered_, entry));
+  for (std::size_t i = 0; i < full_.size(); ++i) {
+    const FlatLayout::Entry& entry = layout_.entries()[i];
+    set_allocated(i, true);
+    full_[i].view({layout_.num_ranks(), entry.shard_length}).copy_(layout_.chunks_of_gathered(gathered_, entry));
   }
 }
 
 void GatheredParameters::release() {
-  if (work_) finish();
-  if (!present_) return;
-  set_allocated(full_, false);
-  present_ = false;
+  // A gather that failed leaves nothing to wait for.
+  work_ = {};
+  gathered_.reset();
+  for (std::size_t i = 0; i < full_.size(); ++i) set_allocated(i, false);
 }
 
 }  // namespace titan::parallel

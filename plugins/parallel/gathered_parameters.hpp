@@ -10,8 +10,9 @@
 namespace titan::parallel {
 
 /// The compute forms of a unit's parameters, which have memory only between a gather and the next release. The tensors
-/// stay the same: graphs recorded on them find their values again after a gather. Training thread, or the thread that
-/// runs its backward.
+/// stay the same: graphs recorded on them find their values again after a gather. In backward each parameter loses its
+/// memory when its gradient is complete: nothing in that pass needs the values then, and gradients take the place of
+/// parameters instead of coming on top. Training thread, or the thread that runs its backward.
 class GatheredParameters {
  public:
   /// `module` names the unit in records.
@@ -24,17 +25,19 @@ class GatheredParameters {
   void start();
   /// Returns when the values are here.
   void finish();
-  /// Frees the memory. A gather on its way is waited for.
+  /// Frees the memory. A gather on its way is waited for and given up.
   void release();
-  bool present() const { return present_; }
 
   /// The compute forms, in order of the parameters.
   const std::vector<at::Tensor>& tensors() const { return tensors_; }
   const std::vector<strategy::Parameter>& parameters() const { return parameters_; }
 
  private:
+  class ReleaseHook;
   at::Tensor packed_parts() const;
   void unpack();
+  void set_allocated(std::size_t index, bool allocated);
+  bool present() const { return num_allocated_ == full_.size() && !work_; }
 
   std::vector<strategy::Parameter> parameters_;
   const FlatLayout& layout_;
@@ -42,10 +45,11 @@ class GatheredParameters {
   strategy::Group group_;
   std::string module_;
   std::vector<at::Tensor> tensors_;
-  at::Tensor full_;              // memory of `tensors_`
-  at::Tensor shard_, gathered_;  // input and output of the gather on its way
+  std::vector<at::Tensor> full_;  // memory of `tensors_`: rows of all chunks, padding included
+  std::vector<bool> allocated_;
+  std::size_t num_allocated_ = 0;
+  at::Tensor gathered_;  // output of the gather on its way
   strategy::Work work_;
-  bool present_ = false;
 };
 
 }  // namespace titan::parallel

@@ -1,5 +1,6 @@
 #include "plugins/parallel/data_parallel.hpp"
 
+#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +18,12 @@ namespace {
 using ::testing::HasSubstr;
 using titan::testing::relative_difference;
 using titan::testing::run_rank_threads;
+
+/// Ranks are threads already.
+class OneThreadPerRank : public ::testing::Environment {
+  void SetUp() override { at::set_num_threads(1); }
+};
+const auto* const kOneThreadPerRank = ::testing::AddGlobalTestEnvironment(new OneThreadPerRank);
 
 config::Mesh mesh(std::int64_t replicas, std::int64_t shards) {
   return {{1, replicas, shards, 1, 1}, replicas * shards};
@@ -123,17 +130,17 @@ TEST(DataParallel, CollectivesAreThoseOfTheTable) {
     return found;
   };
   using Counts = std::map<std::string, int>;
-  constexpr int kUnits = kNumUnits, kMicroBatches = 3;
-  EXPECT_EQ(counted(1, 2, Reshard::by_default, 1), (Counts{{"_allgather_base fsdp", (2 * kUnits - 1) * kMicroBatches},
-                                                           {"_reduce_scatter_base fsdp", kUnits * kMicroBatches}}));
-  EXPECT_EQ(counted(1, 2, Reshard::always, 1), (Counts{{"_allgather_base fsdp", 2 * kUnits * kMicroBatches},
-                                                       {"_reduce_scatter_base fsdp", kUnits * kMicroBatches}}));
-  EXPECT_EQ(counted(1, 2, Reshard::never, 1), (Counts{{"_allgather_base fsdp", kUnits * kMicroBatches},
-                                                      {"_reduce_scatter_base fsdp", kUnits * kMicroBatches}}));
-  EXPECT_EQ(counted(2, 2, Reshard::never, 1), (Counts{{"_allgather_base fsdp", kUnits * kMicroBatches},
-                                                      {"_reduce_scatter_base fsdp", kUnits * kMicroBatches},
-                                                      {"all_reduce dp_replicate", kUnits}}));
-  EXPECT_EQ(counted(2, 1, Reshard::by_default, 1), (Counts{{"all_reduce dp_replicate", kUnits}}));
+  const int units = ModelSizes().units(), micro_batches = 3;
+  EXPECT_EQ(counted(1, 2, Reshard::by_default, 1), (Counts{{"_allgather_base fsdp", (2 * units - 1) * micro_batches},
+                                                           {"_reduce_scatter_base fsdp", units * micro_batches}}));
+  EXPECT_EQ(counted(1, 2, Reshard::always, 1), (Counts{{"_allgather_base fsdp", 2 * units * micro_batches},
+                                                       {"_reduce_scatter_base fsdp", units * micro_batches}}));
+  EXPECT_EQ(counted(1, 2, Reshard::never, 1), (Counts{{"_allgather_base fsdp", units * micro_batches},
+                                                      {"_reduce_scatter_base fsdp", units * micro_batches}}));
+  EXPECT_EQ(counted(2, 2, Reshard::never, 1), (Counts{{"_allgather_base fsdp", units * micro_batches},
+                                                      {"_reduce_scatter_base fsdp", units * micro_batches},
+                                                      {"all_reduce dp_replicate", units}}));
+  EXPECT_EQ(counted(2, 1, Reshard::by_default, 1), (Counts{{"all_reduce dp_replicate", units}}));
   EXPECT_EQ(counted(2, 1, Reshard::by_default, 1 << 20), (Counts{{"all_reduce dp_replicate", 1}})) << "one bucket";
 }
 
@@ -179,7 +186,7 @@ TEST(DataParallel, ValidationGathersAndLetsGo) {
       RankModel model(communicator, options);
       losses[static_cast<std::size_t>(communicator.rank())] = model.validate(token_rows(12, 3));
       EXPECT_EQ(model.gathered_bytes(), 0U);
-      EXPECT_EQ(counts(communicator), (std::map<std::string, int>{{"_allgather_base fsdp", kNumUnits}}));
+      EXPECT_EQ(counts(communicator), (std::map<std::string, int>{{"_allgather_base fsdp", ModelSizes().units()}}));
     });
     EXPECT_NEAR(losses[0] + losses[1], expected, 1e-12);
   }
@@ -201,24 +208,65 @@ TEST(DataParallel, AFailedMicroBatchLeavesNothingBehind) {
   }
 }
 
+/// What each of three ranks says when rank 1 fails, and the exit codes.
+struct Failures {
+  std::vector<std::string> texts{3};
+  std::vector<Exit> exits{3, Exit::done};
+};
+
+Failures failures(const config::Mesh& layout, int RankModel::*where) {
+  Failures seen;
+  const auto run = [&](comm::Communicator& communicator) {
+    RankModel model(communicator, {});
+    if (communicator.rank() == 1) model.*where = 1;
+    try {
+      model.step(batches(1));
+    } catch (const Error& error) {
+      seen.texts[static_cast<std::size_t>(communicator.rank())] = error.what();
+      seen.exits[static_cast<std::size_t>(communicator.rank())] = error.exit();
+      throw;
+    }
+  };
+  EXPECT_THROW(run_rank_threads(layout, run), Error);
+  return seen;
+}
+
 TEST(DataParallel, ARankThatFailsStopsTheOthers) {
-  for (const auto& [replicas, shards] : {std::pair{1, 3}, {3, 1}}) {
-    std::vector<std::string> seen(3);
-    EXPECT_THROW(run_rank_threads(mesh(replicas, shards),
-                                  [&](comm::Communicator& communicator) {
-                                    RankModel model(communicator, {});
-                                    if (communicator.rank() == 1) model.fail_in_layer = 1;
-                                    try {
-                                      model.step(batches(1));
-                                    } catch (const std::exception& error) {
-                                      seen[static_cast<std::size_t>(communicator.rank())] = error.what();
-                                      throw;
-                                    }
-                                  }),
-                 std::exception);
-    EXPECT_THAT(seen[1], HasSubstr("failure on purpose"));
-    EXPECT_THAT(seen[0], HasSubstr("rank 1")) << "names who is to blame";
-    EXPECT_THAT(seen[2], HasSubstr("rank 1"));
+  for (const auto where : {&RankModel::fail_in_layer, &RankModel::fail_in_backward_of_layer}) {
+    for (const auto& layout : {mesh(1, 3), mesh(3, 1)}) {
+      const Failures seen = failures(layout, where);
+      EXPECT_THAT(seen.texts[1], HasSubstr("failure on purpose"));
+      for (const std::size_t other : {0U, 2U}) {
+        EXPECT_THAT(seen.texts[other], HasSubstr("rank 1 failed")) << "names who is to blame";
+        EXPECT_EQ(seen.exits[other], Exit::unavailable) << seen.texts[other];
+      }
+    }
+  }
+}
+
+TEST(DataParallel, WeightsAfterSomeUpdatesAreThoseOfOneRank) {
+  constexpr int kSteps = 4;
+  std::map<std::string, at::Tensor> expected;
+  const auto train = [&](RankModel& model) {
+    for (int step = 0; step < kSteps; ++step) {
+      model.step({token_rows(12, step)});
+      model.update();
+    }
+  };
+  run_rank_threads(mesh(1, 1), [&](comm::Communicator& communicator) {
+    RankModel model(communicator, {});
+    train(model);
+    for (const auto& parameter : model.tree().parameters()) expected[parameter->name] = parameter->storage.detach();
+  });
+  for (const auto& layout : {mesh(1, 4), mesh(2, 2), mesh(2, 1)}) {
+    run_rank_threads(layout, [&](comm::Communicator& communicator) {
+      RankModel model(communicator, {});
+      train(model);
+      for (const auto& parameter : model.tree().parameters()) {
+        const at::Tensor part = part_of(expected.at(parameter->name), parameter->part);
+        EXPECT_LT(relative_difference(parameter->storage, part), 1e-9) << parameter->name;
+      }
+    });
   }
 }
 

@@ -36,6 +36,7 @@ struct Block {
   const RankModel* model;
   int layer;
   nn::ModuleId up, down;
+  std::int64_t dim;
 };
 
 titan_error* run_block(void* self, titan_frame* raw, const titan_tensor* in, std::uint32_t, titan_tensor* out,
@@ -46,8 +47,11 @@ titan_error* run_block(void* self, titan_frame* raw, const titan_tensor* in, std
     if (block.model->fail_in_layer == block.layer) throw PluginError("failure on purpose");
     const at::Tensor x = handle::borrow(in[0]);
     const at::Tensor hidden = frame.tree().call(block.up, {x}, &frame).front();
+    if (block.model->fail_in_backward_of_layer == block.layer && hidden.requires_grad()) {
+      hidden.register_hook([](const at::TensorBase&) { TORCH_CHECK(false, "failure on purpose"); });
+    }
     const bool skip = block.model->skip_down_of_layer == block.layer;
-    out[0] = handle::release(skip ? x + hidden.narrow(-1, 0, kDim)
+    out[0] = handle::release(skip ? x + hidden.narrow(-1, 0, block.dim)
                                   : x + frame.tree().call(block.down, {hidden.tanh()}, &frame).front());
   });
 }
@@ -65,7 +69,7 @@ void call(Body body) {
 }  // namespace
 
 RankModel::RankModel(comm::Communicator& communicator, const ModelOptions& options)
-    : communicator_(communicator), host_(plugin::HostServices{nullptr, engine_interface, 0, 1}) {
+    : communicator_(communicator), sizes_(options.sizes), host_(plugin::HostServices{nullptr, engine_interface, 0, 1}) {
   build();
   tree_.set_mesh(communicator.mesh());
   if (options.parallel) {
@@ -76,16 +80,21 @@ RankModel::RankModel(comm::Communicator& communicator, const ModelOptions& optio
   }
   tree_.materialise(options.precision, at::kCPU, kSeed);
   if (strategy() != nullptr) strategy()->materialised();
+  std::vector<nn::Parameter*> parameters;
+  for (const auto& parameter : tree_.parameters()) parameters.push_back(parameter.get());
+  optim::AdamOptions adam;
+  adam.lr = 0.01;
+  optimizer_.emplace(parameters, std::vector<optim::GroupRule>{}, adam, optim::Implementation::fused);
 }
 
 nn::ModuleId RankModel::block(int layer) {
-  auto* made = new Block{this, layer, 0, 0};
+  auto* made = new Block{this, layer, 0, 0, sizes_.dim};
   const auto id = tree_.add_custom(TITAN_MODULE_ROOT, concat("layers.", layer), run_block, made,
                                    [](void* self) { delete static_cast<Block*>(self); });
   made->up = tree_.add_leaf(id, "up", "titan.linear", {});
-  add_weight(tree_, made->up, {kHidden, kDim});
+  add_weight(tree_, made->up, {sizes_.hidden, sizes_.dim});
   made->down = tree_.add_leaf(id, "down", "titan.linear", {});
-  add_weight(tree_, made->down, {kDim, kHidden});
+  add_weight(tree_, made->down, {sizes_.dim, sizes_.hidden});
   return id;
 }
 
@@ -96,10 +105,10 @@ void RankModel::build() {
     if (!shape.empty()) add_weight(tree_, id, shape);
     return id;
   };
-  tree_.add_to_chain(leaf("tok_embeddings", "titan.embedding", {kVocab, kDim}, {}), 0);
-  for (const int layer : {0, 1}) tree_.add_to_chain(block(layer), 0);
-  tree_.add_to_chain(leaf("norm", "titan.rms_norm", {kDim}, {{"eps", 1e-5}}), 0);
-  tree_.add_to_chain(leaf("output", "titan.linear", {kVocab, kDim}, {}), 0);
+  tree_.add_to_chain(leaf("tok_embeddings", "titan.embedding", {kVocab, sizes_.dim}, {}), 0);
+  for (int layer = 0; layer < sizes_.layers; ++layer) tree_.add_to_chain(block(layer), 0);
+  tree_.add_to_chain(leaf("norm", "titan.rms_norm", {sizes_.dim}, {{"eps", 1e-5}}), 0);
+  tree_.add_to_chain(leaf("output", "titan.linear", {kVocab, sizes_.dim}, {}), 0);
   tree_.set_loss(leaf("loss", "titan.cross_entropy", {}, {}));
   tree_.validate();
 }
@@ -122,7 +131,11 @@ void RankModel::micro_batch(const at::Tensor& rows, std::uint32_t index, bool is
   const titan_micro_batch event{sizeof event, index, is_last ? 1 : 0, 1};
   if (strategy() != nullptr) call([&] { strategy()->micro_batch_begin(event); });
   const at::Tensor sum = loss(rows);
-  sum.backward(at::full_like(sum, 1.0 / static_cast<double>(rows.size(0))));
+  try {
+    sum.backward(at::full_like(sum, 1.0 / static_cast<double>(rows.size(0))));
+  } catch (const c10::Error&) {
+    tensor::rethrow_torch_error();
+  }
   if (strategy() != nullptr) call([&] { strategy()->micro_batch_end(event); });
   tree_.collect_gradients();
 }
@@ -142,6 +155,12 @@ void RankModel::step(const std::vector<at::Tensor>& micro_batches) {
   for (std::size_t i = 0; i < micro_batches.size(); ++i) {
     micro_batch(micro_batches[i], static_cast<std::uint32_t>(i), i + 1 == micro_batches.size());
   }
+}
+
+void RankModel::update() {
+  optimizer_->step(1);
+  tree_.refresh_compute();
+  clear();
 }
 
 void RankModel::clear() {

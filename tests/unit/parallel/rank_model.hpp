@@ -3,22 +3,31 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/comm/communicator.hpp"
 #include "core/nn/tree.hpp"
+#include "core/optim/adamw.hpp"
 #include "core/plugin/host_table.hpp"
 #include "plugins/parallel/data_parallel.hpp"
 
 namespace titan::parallel {
 
+inline constexpr std::int64_t kVocab = 11, kLength = 3;
+
 /// Sizes of the test model: odd on purpose, so that shards are uneven and, over 4 ranks, empty.
-inline constexpr std::int64_t kVocab = 11, kDim = 6, kHidden = 7, kLength = 3;
-inline constexpr std::int64_t kNumUnits = 5;
+struct ModelSizes {
+  std::int64_t dim = 6, hidden = 7;
+  int layers = 2;
+  /// tok_embeddings, the layers, norm, output.
+  int units() const { return layers + 3; }
+};
 
 struct ModelOptions {
   nn::Precision precision{at::kDouble, at::kDouble, at::kDouble};
   Options strategy;
+  ModelSizes sizes;
   bool parallel = true;  // false: no strategy at all
 };
 
@@ -36,27 +45,33 @@ class RankModel {
   void micro_batch(const at::Tensor& rows, std::uint32_t index, bool is_last);
   /// The same without gradients; returns the loss.
   double validate(const at::Tensor& rows);
-  /// A step over several micro-batches; gradients stay until clear().
+  /// A step over several micro-batches; gradients stay until update() or clear().
   void step(const std::vector<at::Tensor>& micro_batches);
+  /// AdamW on what the step left.
+  void update();
   void clear();
+  /// The summed loss of this rank's rows; records gradients.
+  at::Tensor loss(const at::Tensor& rows);
 
   /// Bytes that the compute forms take right now, beyond the parameters themselves.
   std::size_t gathered_bytes() const;
 
-  // What the next forwards do.
-  int skip_down_of_layer = -1;  // leaves a parameter without a gradient
-  int fail_in_layer = -1;       // throws
+  // What the next passes do.
+  int skip_down_of_layer = -1;         // leaves a parameter without a gradient
+  int fail_in_layer = -1;              // throws in forward
+  int fail_in_backward_of_layer = -1;  // throws in backward
 
  private:
   void build();
   nn::ModuleId block(int layer);
   at::Tensor mine(const at::Tensor& rows) const;
-  at::Tensor loss(const at::Tensor& rows);
 
   comm::Communicator& communicator_;
+  ModelSizes sizes_;
   plugin::HostTable host_;
   nn::Tree tree_;
   std::weak_ptr<DataParallel> strategy_;
+  std::optional<optim::AdamOptimizer> optimizer_;
 };
 
 /// Rows of token ids, the same on every rank.

@@ -37,7 +37,8 @@ typedef struct titan_collective_v1 {
 
   /* In place, element-wise. */
   titan_error* (*all_reduce)(titan_group* group, titan_tensor tensor, int32_t op, titan_work** out);
-  /* out [size * n, ...] from in [n, ...], both contiguous; rank order along dim 0. */
+  /* out [size * n, ...] from in [n, ...], both contiguous; rank order along dim 0. `in` may be the place in `out` where
+   * this rank's rows come to lie. */
   titan_error* (*all_gather)(titan_group* group, titan_tensor out, titan_tensor in, titan_work** work);
   /* out [n, ...] from in [size * n, ...], both contiguous. */
   titan_error* (*reduce_scatter)(titan_group* group, titan_tensor out, titan_tensor in, int32_t op, titan_work** work);
