@@ -43,10 +43,12 @@ EngineRun RunPlugins::start() {
   for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
     run.observers.push_back(required_interface<titan_observer_v1>(load(*observer), TITAN_OBSERVER_V1));
   }
+  // One rank has nothing to spread and nobody to compare with: it starts without the cost of either.
+  if (services_.world_size == 1) return run;
   for (const plugin::Plugin* strategy : session_.plugins().providing(TITAN_STRATEGY_V1)) {
     run.strategies.push_back(required_interface<titan_strategy_v1>(load(*strategy), TITAN_STRATEGY_V1));
   }
-  if (services_.world_size > 1) run.plugin_digests = digests();
+  run.plugin_digests = digests();
   return run;
 }
 

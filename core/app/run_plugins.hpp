@@ -11,8 +11,8 @@
 
 namespace titan::app {
 
-/// The plugin instances of one run: the configured model, every observer and every strategy. The end of their life
-/// shuts them down.
+/// The plugin instances of one run: the configured model, every observer and, with several ranks, every strategy.
+/// The end of their life shuts them down.
 class RunPlugins {
  public:
   /// `session` and what `services` points to must outlive the run.

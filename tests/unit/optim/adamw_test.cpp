@@ -128,5 +128,17 @@ TEST(AdamOptimizer, RefusesAMissingGradientByName) {
   }
 }
 
+TEST(AdamOptimizer, APartWithoutElementsChangesNothing) {
+  for (const auto implementation : {Implementation::fused, Implementation::for_loop}) {
+    Parameters with({"w", "empty"});
+    Parameters without({"w"});
+    with.all[1]->storage = at::empty({0, 3}).set_requires_grad(true);
+    with.all[1]->gradient = at::empty({0, 3});
+    make(with, {}, implementation).step(1.0);
+    make(without, {}, implementation).step(1.0);
+    EXPECT_EQ(largest_difference(with.all[0]->storage, without.all[0]->storage), 0);
+  }
+}
+
 }  // namespace
 }  // namespace titan::optim

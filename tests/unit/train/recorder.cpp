@@ -69,6 +69,11 @@ titan_error* Recorder::on_end(void* ctx, const titan_run_end_event* event) {
   return static_cast<Recorder*>(ctx)->note(concat("run_end ", event->code, " after ", event->step));
 }
 
+titan_error* Recorder::on_collective(void* ctx, const titan_collective_event* event) {
+  const std::string_view op(event->op.data, event->op.size), group(event->group.data, event->group.size);
+  return static_cast<Recorder*>(ctx)->note(concat(op, " of ", group));
+}
+
 LogLines::LogLines() {
   const std::scoped_lock lock(log_mutex);
   log_lines.clear();

@@ -16,7 +16,7 @@ class Recorder {
   explicit Recorder(std::uint32_t events = 15) { table_.events = events; }
   PluginInterface<titan_observer_v1> plugin(std::string name = "recorder");
 
-  std::vector<std::string> seen;  // "run_begin", "step 1", "validation 1", "run_end 0"
+  std::vector<std::string> seen;  // "run_begin", "step 1", "validation 1", "all_reduce of world", "run_end 0"
   std::vector<titan_step_event> steps;
   std::vector<titan_validation_event> validations;
   titan_run_event begin{};
@@ -29,8 +29,9 @@ class Recorder {
   static titan_error* on_step(void* ctx, const titan_step_event* event);
   static titan_error* on_validation(void* ctx, const titan_validation_event* event);
   static titan_error* on_end(void* ctx, const titan_run_end_event* event);
+  static titan_error* on_collective(void* ctx, const titan_collective_event* event);
 
-  titan_observer_v1 table_{sizeof(titan_observer_v1), 0, &on_begin, &on_step, &on_validation, &on_end};
+  titan_observer_v1 table_{sizeof(titan_observer_v1), 0, &on_begin, &on_step, &on_validation, &on_end, &on_collective};
 };
 
 /// Collects the log's lines while it lives. One at a time in a process.

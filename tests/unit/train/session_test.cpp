@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/base/abi_error.hpp"
 #include "core/base/error.hpp"
 #include "core/config/resolver.hpp"
 #include "tests/support/vectors.hpp"
 #include "tests/unit/base/temporary_folder.hpp"
 #include "tests/unit/train/recorder.hpp"
+#include "tests/unit/train/tiny_model.hpp"
 #include "tests/unit/train/tiny_run.hpp"
 
 namespace titan::train {
@@ -20,40 +20,14 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using tiny::LogLines;
 using tiny::Recorder;
-using Settings = std::vector<config::Preset::Setting>;
-
-/// A model plugin: the tiny model with a vocabulary of choice.
-struct TinyModel {
-  std::int64_t vocabulary = 2048;
-
-  static titan_error* facts(void* ctx, std::int64_t, titan_model_facts* out) {
-    out->vocab_size = static_cast<TinyModel*>(ctx)->vocabulary;
-    out->num_flops_per_token = 42;
-    return nullptr;
-  }
-  static titan_error* build(void* ctx, titan_tree* tree) {
-    return abi_guard(
-        [&] { tiny::add_tiny_model(*reinterpret_cast<nn::Tree*>(tree), static_cast<TinyModel*>(ctx)->vocabulary); });
-  }
-};
-constexpr titan_model_v1 kModelTable{sizeof kModelTable, &TinyModel::facts, &TinyModel::build, nullptr, nullptr};
+using tiny::Settings;
 
 class Session : public ::testing::Test {
  protected:
   void SetUp() override {
     TITAN_REQUIRE_VECTORS("tokenizer/tokenizer.json");
     config::add_core_options(registry_);
-    std::string text;
-    for (int line = 0; line < 40; ++line) text += "{\"text\": \"the quick brown fox jumps over the lazy dog\"}\n";
-    folder_.write("corpus.jsonl", text);
-    settings_ = Settings{{"hf_assets_path", (titan::testing::vectors_dir() / "tokenizer").string()},
-                         {"dataloader.dataset_path", (folder_ / "corpus.jsonl").string()},
-                         {"dump_folder", folder_.path().string()},
-                         {"training.steps", "3"},
-                         {"training.num_tokens_per_microbatch_per_dp_rank", "32"},
-                         {"training.max_context_length", "16"},
-                         {"lr_scheduler.warmup_steps", "0"},
-                         {"debug.seed", "1"}};
+    settings_ = tiny::tiny_settings(folder_);
   }
 
   void run(const Settings& more = {}) {
@@ -64,7 +38,7 @@ class Session : public ::testing::Test {
     run.config = &config;
     run.host = tiny::error_host();
     run.stop = &stop_;
-    run.model = {"tiny", &model_, &kModelTable};
+    run.model = model_.plugin();
     run.observers = {recorder_.plugin()};
     train(run);
   }
@@ -90,7 +64,7 @@ class Session : public ::testing::Test {
   config::Registry registry_;
   Settings settings_;
   StopFlag stop_;
-  TinyModel model_;
+  tiny::TinyModel model_;
   Recorder recorder_;
 };
 

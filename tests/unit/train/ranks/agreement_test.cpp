@@ -1,0 +1,53 @@
+#include "core/train/ranks/agreement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/support/rank_threads.hpp"
+
+namespace titan::train {
+namespace {
+
+TEST(Agreement, OneRankAgreesWithItself) {
+  const Outlook outlook = agree(nullptr, Outlook{20, 10, 1, SIGINT});
+  EXPECT_EQ(outlook.num_tokens, 20);
+  EXPECT_EQ(outlook.num_valid, 10);
+  EXPECT_EQ(outlook.ranks_without_data, 1);
+  EXPECT_EQ(outlook.stop_signal, SIGINT);
+  EXPECT_EQ(agree(nullptr, Outcome{1.5, 2.5, 3}).norm_squares, 2.5);
+}
+
+TEST(Agreement, SumsOverTheRanks) {
+  testing::run_rank_threads(3, [](comm::Communicator& communicator) {
+    const Ranks ranks(communicator);
+    const Outlook outlook = agree(&ranks, Outlook{10, ranks.rank(), ranks.rank() == 2 ? 1 : 0, 0});
+    EXPECT_EQ(outlook.num_tokens, 30);
+    EXPECT_EQ(outlook.num_valid, 3);
+    EXPECT_EQ(outlook.ranks_without_data, 1);
+    EXPECT_EQ(outlook.stop_signal, 0);
+    const Outcome outcome = agree(&ranks, Outcome{0.5, 2.0, 7});
+    EXPECT_EQ(outcome.loss_sum, 1.5);
+    EXPECT_EQ(outcome.norm_squares, 6.0);
+    EXPECT_EQ(outcome.num_valid, 21);
+  });
+}
+
+TEST(Agreement, OfSeveralSignalsTheSmallestCounts) {
+  testing::run_rank_threads(3, [](comm::Communicator& communicator) {
+    const Ranks ranks(communicator);
+    const int signals[] = {SIGTERM, 0, SIGINT};
+    EXPECT_EQ(agree(&ranks, Outlook{0, 0, 0, signals[ranks.rank()]}).stop_signal, SIGINT);
+  });
+}
+
+TEST(Agreement, NamesTheRanksConcerned) {
+  testing::run_rank_threads(4, [](comm::Communicator& communicator) {
+    const Ranks ranks(communicator);
+    EXPECT_EQ(concerned_ranks(ranks, ranks.rank() == 2), "rank 2");
+    EXPECT_EQ(concerned_ranks(ranks, ranks.rank() % 2 == 1), "ranks 1, 3");
+  });
+}
+
+}  // namespace
+}  // namespace titan::train
