@@ -30,10 +30,11 @@ class TorchrunTest : public RanksTest {
     if (!IsSkipped() && torchrun_program().empty()) GTEST_SKIP() << "no torchrun (PyTorch) in PATH";
   }
 
+  /// Underscores and single streams: releases from 1.13 on know these, also with the Python that Debian 12 has.
   Command torchrun(std::initializer_list<std::string> words) const {
     return Command(torchrun_program(), folder_)
-        .args({"--nproc-per-node", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0", "--no-python",
-               titan_program()})
+        .args({"--nproc_per_node", "2", "--rdzv_backend", "c10d", "--rdzv_endpoint", "localhost:0", "--redirects", "1",
+               "--tee", "2", "--no_python", titan_program()})
         .args(run(words))
         .limit(300);
   }
