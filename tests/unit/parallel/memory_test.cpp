@@ -1,3 +1,4 @@
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <torch/csrc/autograd/variable.h>
@@ -15,7 +16,10 @@ namespace {
 
 /// Counts from the first tensor on.
 class CountedMemory : public ::testing::Environment {
-  void SetUp() override { tensor::install_cpu_allocator(); }
+  void SetUp() override {
+    tensor::install_cpu_allocator();
+    at::set_num_threads(1);
+  }
 };
 const auto* const kCountedMemory = ::testing::AddGlobalTestEnvironment(new CountedMemory);
 
