@@ -10,7 +10,8 @@ namespace titan::comm {
 namespace {
 
 /// The same for all names and ranks that mean the same set of ranks: the axes along which it extends, and where it
-/// stands on the others.
+/// stands on the others. All ranks are the world whatever the layout: ranks that were given different layouts meet
+/// there and can say so.
 std::string channel_name(const config::Mesh& mesh, std::int64_t rank, const std::vector<config::Axis>& axes) {
   std::vector<std::string> along;
   std::string place;
@@ -23,7 +24,8 @@ std::string channel_name(const config::Mesh& mesh, std::int64_t rank, const std:
       place += concat('/', name, mesh.coordinate(rank, axis));
     }
   }
-  return concat(along.empty() ? "self" : join(along, "+"), place);
+  if (along.empty()) return concat("self", place);
+  return place.empty() ? "world" : concat(join(along, "+"), place);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kAnswerTime = std::chrono::milliseconds(2000);
 constexpr auto kStoreTime = std::chrono::milliseconds(1500);
 constexpr auto kPollDelay = std::chrono::milliseconds(50);
+// Of a larger group the rank that was first to raise an alarm asks for all; one store cannot answer everybody.
+constexpr std::size_t kSmallGroup = 32;
+constexpr auto kVerdictTime = kAnswerTime + kStoreTime;
 
 /// Splits "alarm\nhistory"; nothing when the answer is to an earlier alarm.
 void read_answer(const std::string& text, std::int64_t alarm, std::int64_t rank, Testimony& testimony) {
@@ -35,6 +38,40 @@ std::string last_call(std::int64_t rank, const LoggedCall* last) {
   return concat("; last call of rank ", rank, " in this group: ", text);
 }
 
+/// What is found about the ranks of a call.
+struct Findings {
+  std::vector<std::int64_t> absent, silent, left;
+  bool differ = false;
+  std::string details;
+
+  std::string text() const {
+    std::vector<std::string> parts;
+    if (!absent.empty()) parts.push_back(concat("missing ", named_ranks(absent)));
+    if (!silent.empty()) parts.push_back(concat("no answer from ", named_ranks(silent), ": stopped or dead"));
+    if (!left.empty()) parts.push_back(concat(named_ranks(left), left.size() == 1 ? " has" : " have", " left the run"));
+    if (differ) parts.emplace_back("the ranks' calls do not match");
+    if (parts.empty())
+      parts.emplace_back("all ranks answer and have made this call: their connections are stuck or slow");
+    return join(parts, "; ") + details;
+  }
+};
+
+void compare(const WorkRecord& record, std::int64_t rank, const LoggedCall& mine, std::int64_t member,
+             const CallHistory& history, Findings& findings) {
+  const std::string stream = CallHistory::meeting_stream(record, rank);
+  const LoggedCall* last = history.last(stream);
+  if (last == nullptr || last->sequence < record.sequence) {
+    findings.absent.push_back(member);
+    findings.details += last_call(member, last);
+    return;
+  }
+  const LoggedCall* met = history.find(stream, record.sequence);
+  if (record.is_p2p || met == nullptr || met->signature == mine.signature) return;
+  findings.differ = true;
+  findings.details +=
+      concat("; rank ", member, " calls ", with_module(*met), ", rank ", rank, " calls ", with_module(mine));
+}
+
 }  // namespace
 
 Testimony question(Watch& watch, const std::vector<std::int64_t>& ranks, const std::function<bool()>& cut_short) {
@@ -44,8 +81,13 @@ Testimony question(Watch& watch, const std::vector<std::int64_t>& ranks, const s
     Testimony testimony;
   };
   const auto round = std::make_shared<Round>();
-  const Clock::time_point end = Clock::now() + kAnswerTime;
+  const Clock::time_point begin = Clock::now();
   bool answered = watch.ask([round](c10d::Store& store) { round->alarm = store.add(kAlarmKey, 1); }, kStoreTime);
+  const bool asks = !answered || round->alarm <= 1 || ranks.size() <= kSmallGroup;
+  while (answered && !asks && !cut_short() && Clock::now() < begin + kVerdictTime) {
+    std::this_thread::sleep_for(kPollDelay);
+  }
+  const Clock::time_point end = Clock::now() + kAnswerTime;
   while (answered && !cut_short()) {
     answered = watch.ask(
         [round, ranks](c10d::Store& store) {
@@ -70,38 +112,18 @@ Testimony question(Watch& watch, const std::vector<std::int64_t>& ranks, const s
 }
 
 std::string verdict(const WorkRecord& record, std::int64_t rank, const LoggedCall& mine, const Testimony& testimony) {
-  std::vector<std::int64_t> missing, silent, left, others;
-  std::string details;
-  const std::string stream = CallHistory::meeting_stream(record, rank);
+  Findings findings;
   for (const std::int64_t member : record.members) {
     if (member == rank || (record.is_p2p && member != record.peer)) continue;
     const auto answer = testimony.answers.find(member);
-    if (answer == testimony.answers.end()) {
-      (testimony.left.count(member) != 0 ? left : silent).push_back(member);
-      continue;
+    if (answer != testimony.answers.end()) {
+      compare(record, rank, mine, member, answer->second, findings);
+    } else {
+      findings.absent.push_back(member);
+      (testimony.left.count(member) != 0 ? findings.left : findings.silent).push_back(member);
     }
-    const LoggedCall* last = answer->second.last(stream);
-    if (last == nullptr || last->sequence < record.sequence) {
-      missing.push_back(member);
-      details += last_call(member, last);
-      continue;
-    }
-    const LoggedCall* met = answer->second.find(stream, record.sequence);
-    if (record.is_p2p || met == nullptr || met->signature == mine.signature) continue;
-    others.push_back(member);
-    details += concat("; rank ", member, " calls ", with_module(*met), ", rank ", rank, " calls ", with_module(mine));
   }
-  std::vector<std::string> parts;
-  std::vector<std::int64_t> absent = missing;
-  absent.insert(absent.end(), silent.begin(), silent.end());
-  absent.insert(absent.end(), left.begin(), left.end());
-  std::sort(absent.begin(), absent.end());
-  if (!absent.empty()) parts.push_back(concat("missing ", named_ranks(absent)));
-  if (!silent.empty()) parts.push_back(concat("no answer from ", named_ranks(silent), ": stopped or dead"));
-  if (!left.empty()) parts.push_back(concat(named_ranks(left), left.size() == 1 ? " has" : " have", " left the run"));
-  if (!others.empty()) parts.push_back("the ranks' calls do not match");
-  if (parts.empty()) parts.push_back("all ranks answer and have made this call: their connections are stuck or slow");
-  return join(parts, "; ") + details;
+  return findings.text();
 }
 
 }  // namespace titan::comm

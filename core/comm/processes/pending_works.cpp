@@ -96,6 +96,11 @@ bool PendingWorks::fail(const std::string& reason) {
   return true;
 }
 
+bool PendingWorks::any() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(works_.begin(), works_.end(), [](const Entry& entry) { return !entry.work->isCompleted(); });
+}
+
 std::string PendingWorks::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;

@@ -38,6 +38,8 @@ class PendingWorks {
   bool explains(const std::string& failure) const;
   /// Fails all works, now and later. The first reason counts; false: it was not the first.
   bool fail(const std::string& reason);
+  /// Whether calls are under way.
+  bool any() const;
   /// The reason; empty: none yet.
   std::string failure() const;
 

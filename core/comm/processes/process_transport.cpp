@@ -14,6 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kPollDelay = std::chrono::milliseconds(20);
+// Many ranks ask one store.
+constexpr auto kPollDelayPerRank = std::chrono::milliseconds(1);
 constexpr auto kStoreTime = std::chrono::milliseconds(1500);
 // How long the store outlives a failure of the rank that serves it, for the others to read it.
 constexpr auto kFarewellTime = std::chrono::milliseconds(1500);
@@ -49,6 +51,7 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
 
 ProcessTransport::~ProcessTransport() {
   works_->on_late(nullptr);
+  if (works_->any()) abort("the rank left with calls under way");
   if (!aborted_ && works_->failure().empty()) leave();
 }
 
@@ -61,14 +64,12 @@ void ProcessTransport::leave() {
   while (answers && !*all_left && works_->failure().empty() && Clock::now() < end) {
     answers = watch_->ask(
         [all_left, count = world_size_](c10d::Store& store) {
-          std::vector<std::string> keys;
-          for (std::int64_t rank = 0; rank < count; ++rank) keys.push_back(left_key(rank));
-          if (!store.check(keys)) return;
+          if (num_left(store) < count) return;
           *all_left = true;
           store.add("left_seen", 1);
         },
         kStoreTime);
-    if (!*all_left) std::this_thread::sleep_for(kPollDelay);
+    if (!*all_left) std::this_thread::sleep_for(kPollDelay + kPollDelayPerRank * world_size_);
   }
   // The store ends with this process: the others are told first.
   const auto seen = std::make_shared<std::atomic<std::int64_t>>(0);
@@ -95,24 +96,34 @@ c10::intrusive_ptr<c10d::Backend> ProcessTransport::open(const ChannelFacts& fac
 }
 
 void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout) {
-  const auto key = [&](std::int64_t rank) { return concat("open/", facts.name, '/', rank); };
+  const auto key = [name = facts.name](std::int64_t rank) { return concat("open/", name, '/', rank); };
+  const std::string count = concat("num_open/", facts.name);
+  const auto size = static_cast<std::int64_t>(facts.members.size());
   const Clock::time_point deadline = Clock::now() + timeout;
-  const auto missing = std::make_shared<std::vector<std::int64_t>>(facts.members);
-  bool answers = watch_->ask([mine = key(rank_)](c10d::Store& store) { store.set(mine, "1"); }, kStoreTime);
+  const auto num_there = std::make_shared<std::atomic<std::int64_t>>(0);
+  bool answers = watch_->ask(
+      [count, mine = key(rank_)](c10d::Store& store) {
+        store.set(mine, "1");
+        store.add(count, 1);
+      },
+      kStoreTime);
   while (answers && works_->failure().empty()) {
-    answers = watch_->ask(
-        [missing, name = facts.name](c10d::Store& store) {
-          const auto is_there = [&](std::int64_t rank) { return store.check({concat("open/", name, '/', rank)}); };
-          missing->erase(std::remove_if(missing->begin(), missing->end(), is_there), missing->end());
-        },
-        kStoreTime);
-    if (answers && missing->empty()) return;
+    answers = watch_->ask([count, num_there](c10d::Store& store) { *num_there = store.add(count, 0); }, kStoreTime);
+    if (answers && *num_there >= size) return;
     if (Clock::now() >= deadline) {
+      const auto missing = std::make_shared<std::vector<std::int64_t>>();
+      watch_->ask(
+          [missing, key, members = facts.members](c10d::Store& store) {
+            for (const std::int64_t member : members) {
+              if (!store.check({key(member)})) missing->push_back(member);
+            }
+          },
+          kStoreTime);
       throw PeerError("[comm] not all ranks have asked for a group in time: ", named_ranks(facts.members), ", channel ",
                       facts.name, ", limit ", seconds_text(timeout.count() * 1'000'000), ": missing ",
                       named_ranks(*missing));
     }
-    std::this_thread::sleep_for(kPollDelay);
+    std::this_thread::sleep_for(kPollDelay + kPollDelayPerRank * size);
   }
   const std::string known = works_->failure();
   throw PeerError("[comm] cannot open a group: ", named_ranks(facts.members), ", channel ", facts.name, ": ",

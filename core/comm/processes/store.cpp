@@ -65,7 +65,12 @@ c10::intrusive_ptr<c10d::Store> serve(const RankEnvironment& environment, const 
     // The store takes the socket over.
     options.masterListenFd = ::fcntl(bind_listener(master, all_interfaces).get(), F_DUPFD_CLOEXEC, 3);
   }
-  return c10::make_intrusive<c10d::TCPStore>(environment.master_address, options);
+  try {
+    return c10::make_intrusive<c10d::TCPStore>(environment.master_address, options);
+  } catch (const c10::Error& error) {
+    throw PeerError("[comm] rank 0 cannot serve the ranks' store: ", address_text(master), ": ",
+                    error.what_without_backtrace());
+  }
 }
 
 /// Connects; a thread of its own, because c10d waits without a limit for the first answer.

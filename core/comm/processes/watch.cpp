@@ -40,7 +40,7 @@ struct Watch::State {
   bool ends = false, ended = false;
   bool told_failure = false;
   std::int64_t last_alarm = 0;
-  std::int64_t num_left = 0;  // whose leaving was told
+  std::int64_t num_told = 0;  // whose leaving was told
 
   void run() {
     std::unique_lock lock(mutex);
@@ -82,10 +82,10 @@ struct Watch::State {
   }
 
   void look_for_leaving() {
-    const std::int64_t now = store->add(kNumLeftKey, 0);
+    const std::int64_t now = num_left(*store);
     // The number is counted up before the text is there.
-    while (num_left < now && store->check({leave_key(num_left + 1)})) {
-      const std::string text = store->get_to_str(leave_key(++num_left));
+    while (num_told < now && store->check({leave_key(num_told + 1)})) {
+      const std::string text = store->get_to_str(leave_key(++num_told));
       std::int64_t leaver = 0;
       std::from_chars(text.data(), text.data() + text.size(), leaver);
       if (leaver != rank) callbacks.left(leaver, text.substr(std::min(text.size(), text.find('\n') + 1)));
@@ -140,6 +140,8 @@ void post_leave(c10d::Store& store, std::int64_t rank, const std::string& histor
   store.set(left_key(rank), std::string("1"));
   store.set(leave_key(store.add(kNumLeftKey, 1)), concat(rank, '\n', history));
 }
+
+std::int64_t num_left(c10d::Store& store) { return store.add(kNumLeftKey, 0); }
 
 std::string answer_key(std::int64_t rank) { return concat("answer/", rank); }
 std::string left_key(std::int64_t rank) { return concat("left/", rank); }

@@ -48,6 +48,9 @@ class Watch {
 /// Says in the store that a rank leaves.
 void post_leave(c10d::Store& store, std::int64_t rank, const std::string& history);
 
+/// How many ranks have said so.
+std::int64_t num_left(c10d::Store& store);
+
 /// Keys of the store, below the run's prefix.
 inline constexpr const char* kFailureKey = "failure";
 inline constexpr const char* kFailureReadKey = "failure_read";

@@ -237,7 +237,7 @@ TEST(Records, TellWhatWasCalledAndWhen) {
     EXPECT_EQ(record.id, 1u);
     EXPECT_EQ(record.op, "_allgather_base");
     EXPECT_EQ(record.group, "fsdp");
-    EXPECT_EQ(record.channel, "dp_shard");
+    EXPECT_EQ(record.channel, "world");
     EXPECT_EQ(record.module, "layers.7");
     EXPECT_EQ(record.sequence, 1u);
     EXPECT_EQ(record.members, (std::vector<std::int64_t>{0, 1}));

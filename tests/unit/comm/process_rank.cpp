@@ -7,6 +7,7 @@
 #include <ATen/ops/full.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <unistd.h>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -152,8 +153,20 @@ void act(Communicator& communicator, const std::string& action, std::int64_t cul
 
 std::int64_t number(const char* text) { return std::strtoll(text, nullptr, 10); }
 
+/// Serves a store, as a launcher does, until it is killed.
+int serve_store() {
+  c10d::TCPStoreOptions options;
+  options.isServer = true;
+  options.waitWorkers = false;
+  options.port = static_cast<std::uint16_t>(number(std::getenv("MASTER_PORT")));
+  options.masterListenFd = static_cast<int>(number(std::getenv("TITAN_STORE_FD")));
+  const auto store = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+  for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
 int run(char** arguments) {
   const std::string action = arguments[1];
+  if (action == "serve") return serve_store();
   const RankEnvironment environment = read_rank_environment().value();
   std::unique_ptr<Communicator> communicator;
   try {
@@ -168,7 +181,7 @@ int run(char** arguments) {
   } catch (const Error& error) {
     std::cout << error.what() << std::endl;
     if (communicator != nullptr) communicator->abort(error.what());
-    std::_Exit(static_cast<int>(error.exit()));
+    return static_cast<int>(error.exit());
   }
 }
 

@@ -178,6 +178,32 @@ TEST_F(Processes, DifferentNumbersOfRanksStopAll) {
   }
 }
 
+TEST_F(Processes, MeetInTheStoreOfALauncher) {
+  const std::size_t launcher = job_.start({"serve", "0", kLong, kLong}, variables(0, 2), socket_.descriptor());
+  // A second start meets in the same store.
+  for (int restart = 0; restart < 2; ++restart) {
+    for (int rank = 0; rank < 2; ++rank) {
+      auto own = variables(rank, 2);
+      own["TORCHELASTIC_USE_AGENT_STORE"] = "True";
+      own["TORCHELASTIC_RESTART_COUNT"] = std::to_string(restart);
+      const std::size_t process = job_.start({"check", "0", kLong, kLong}, own);
+      EXPECT_EQ(process, launcher + 1 + static_cast<std::size_t>(2 * restart + rank));
+    }
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      const std::size_t process = launcher + 1 + static_cast<std::size_t>(2 * restart) + rank;
+      EXPECT_EQ(job_.wait(process), 0) << job_.output(process);
+    }
+  }
+}
+
+TEST_F(Processes, ALateDuplicateDoesNotHarmTheRun) {
+  start_all(2, {.action = "pause"});
+  for (const std::size_t rank : {0, 1}) ASSERT_TRUE(job_.await_output(rank, "connected"));
+  start(1, 2, {});
+  EXPECT_EQ(job_.wait(2), kConfig);
+  for (const std::size_t rank : {0, 1}) EXPECT_EQ(job_.wait(rank), 0) << job_.output(rank);
+}
+
 /// Started by hand: rank 0 binds the port itself.
 class ByHand : public Processes {
  protected:
