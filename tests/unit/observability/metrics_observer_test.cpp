@@ -139,6 +139,19 @@ TEST_F(MetricsObserverTest, AFileThatFailsIsGivenUpOnce) {
   EXPECT_EQ(count("] step: "), 4U);
 }
 
+TEST_F(MetricsObserverTest, OnlyRankZeroWritesFilesAndEveryRankSpeaks) {
+  titan_host second = *host_.table();
+  second.rank = 1;
+  second.world_size = 2;
+  MetricsObserver observer{sdk::Host(&second)};
+  observer.run_begin(run());
+  observer.step_end(step(1));
+  observer.validation(validation(1));
+  EXPECT_FALSE(fs::exists(folder_ / "metrics.jsonl"));
+  EXPECT_FALSE(fs::exists(folder_ / "validation.jsonl"));
+  EXPECT_EQ(count("] step: "), 1U);
+}
+
 TEST_F(MetricsObserverTest, ColorsAreOnUnlessDisabled) {
   host_.set("metrics.disable_color_printing", "false");
   MetricsObserver observer{sdk::Host(host_.table())};

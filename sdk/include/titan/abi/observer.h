@@ -19,7 +19,7 @@ enum {
   TITAN_EVENT_STEP_END = 2,   /* after the optimizer of each step */
   TITAN_EVENT_VALIDATION = 4, /* after a validation pass */
   TITAN_EVENT_RUN_END = 8,    /* once, whatever ended the run */
-  TITAN_EVENT_COLLECTIVE = 16 /* after the wait for a collective, also inside of forward and backward */
+  TITAN_EVENT_COLLECTIVE = 16 /* after the wait for a collective, inside of forward and backward too; from joining on */
 };
 
 typedef struct titan_run_event {

@@ -1,0 +1,76 @@
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "tests/distributed/process_runs.hpp"
+
+namespace titan::cli {
+namespace {
+
+/// A TCP port of this machine that was free a moment ago.
+int free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(socket);
+  return ntohs(address.sin_port);
+}
+
+/// Two ranks that a person starts, each with a command line of its own.
+class ProcessAgreement : public ProcessRunsTest {
+ protected:
+  Process start(int rank, std::initializer_list<std::string> words) const {
+    Command command = tiny_run(words);
+    return command.env("RANK", std::to_string(rank))
+        .env("WORLD_SIZE", "2")
+        .env("MASTER_ADDR", "127.0.0.1")
+        .env("MASTER_PORT", std::to_string(port_))
+        .start();
+  }
+  bool wait_for(const std::filesystem::path& file, const std::string& text) const {
+    for (int tenths = 0; tenths < 1200; ++tenths) {
+      if (read(file).find(text) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return false;
+  }
+
+  int port_ = free_port();
+};
+
+TEST_F(ProcessAgreement, RanksOfDifferentLayoutsAndOptionsRefuseEachOther) {
+  Process first = start(0, {"--parallelism.data_parallel_shard_degree", "2", "--debug.seed", "1"});
+  Process second = start(1, {"--parallelism.data_parallel_replicate_degree", "2", "--debug.seed", "2"});
+  for (const Outcome& outcome : {first.wait(), second.wait()}) {
+    EXPECT_THAT(outcome, ExitsWith(78));
+    EXPECT_THAT(outcome, Says("parallelism.data_parallel_replicate_degree: 1 on rank 0; 2 on rank 1"));
+    EXPECT_THAT(outcome, Says("debug.seed: 1 on rank 0; 2 on rank 1"));
+  }
+}
+
+TEST_F(ProcessAgreement, AStopOfOneRankEndsBothAtTheSameStep) {
+  Process first = start(0, {"--training.steps", "100000", "--metrics.log_freq", "1"});
+  Process second = start(1, {"--training.steps", "100000", "--metrics.log_freq", "1"});
+  ASSERT_TRUE(wait_for(dump_folder() / "metrics.jsonl", "\"step\": 3"));
+  second.signal(SIGTERM);
+  const Outcome ends[] = {first.wait(), second.wait()};
+  for (const Outcome& outcome : ends) EXPECT_THAT(outcome, ExitsWith(128 + SIGTERM));
+  const auto last_step = [](const Outcome& outcome) {
+    const std::size_t begin = outcome.err.find("ended early: last step ");
+    return outcome.err.substr(begin, outcome.err.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(last_step(ends[0]), last_step(ends[1]));
+}
+
+}  // namespace
+}  // namespace titan::cli

@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "tests/distributed/process_runs.hpp"
+
+namespace titan::cli {
+namespace {
+
+constexpr std::size_t kSteps = 5;
+
+struct Layout {
+  int ranks = 1;
+  std::string replicate = "1", shard = "-1";
+};
+
+const std::map<std::string, Layout> kLayouts = {
+    {"ddp2", {2, "2", "1"}}, {"fsdp2", {2, "1", "2"}}, {"hsdp2x2", {4, "2", "2"}}};
+
+class ProcessParity : public ProcessRunsTest {
+ protected:
+  std::vector<Metrics> train(const std::string& name, const Layout& layout) const {
+    return metrics_of(
+        name, layout.ranks,
+        {"--training.steps", std::to_string(kSteps), "--model.n_layers", "2", "--training.mixed_precision_param",
+         "float32", "--training.max_context_length", "128", "--training.num_tokens_per_microbatch_per_dp_rank", "128",
+         "--training.num_tokens_per_train_step", "1024", "--debug.replica_audit_freq", "1",
+         "--parallelism.data_parallel_replicate_degree", layout.replicate, "--parallelism.data_parallel_shard_degree",
+         layout.shard});
+  }
+};
+
+double relative_difference(double a, double b) { return std::abs(a - b) / std::abs(b); }
+
+TEST_F(ProcessParity, EveryLayoutGivesTheCurveOfOneRank) {
+  const std::vector<Metrics> one = train("one", {});
+  ASSERT_EQ(one.size(), kSteps);
+  for (const auto& [name, layout] : kLayouts) {
+    const std::vector<Metrics> rows = train(name, layout);
+    ASSERT_EQ(rows.size(), kSteps) << name;
+    double worst = 0;
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      worst = std::max(worst, relative_difference(rows[i].loss, one[i].loss));
+      worst = std::max(worst, relative_difference(rows[i].grad_norm, one[i].grad_norm));
+      EXPECT_EQ(rows[i].tokens, one[i].tokens) << name;
+    }
+    std::printf("%s: worst relative difference of loss and gradient norm %.2g\n", name.c_str(), worst);
+    EXPECT_LT(worst, 1e-5) << name;
+  }
+}
+
+TEST_F(ProcessParity, RankZeroWritesTheRunsFilesAndEachItsLog) {
+  train("fsdp2", kLayouts.at("fsdp2"));
+  EXPECT_NE(read(folder_of("fsdp2") / "config.toml").find("data_parallel_shard_degree = 2"), std::string::npos);
+  for (const char* log : {"logs/rank_0.log", "logs/rank_1.log"}) {
+    EXPECT_NE(read(folder_of("fsdp2") / log).find("step:  5"), std::string::npos) << log;
+  }
+}
+
+}  // namespace
+}  // namespace titan::cli
