@@ -144,6 +144,51 @@ TEST(DataParallel, CollectivesAreThoseOfTheTable) {
   EXPECT_EQ(counted(2, 1, Reshard::by_default, 1 << 20), (Counts{{"all_reduce dp_replicate", 1}})) << "one bucket";
 }
 
+/// The units for which a rank has started a collective so far.
+std::vector<std::string> units_of(comm::Communicator& communicator, const std::string& op) {
+  std::vector<std::string> found;
+  for (const auto& record : communicator.records().snapshot()) {
+    if (record.op == op) found.push_back(record.module);
+  }
+  return found;
+}
+
+TEST(DataParallel, TheNextGatherRunsWhileAUnitComputes) {
+  run_rank_threads(mesh(1, 2), [](comm::Communicator& communicator) {
+    RankModel model(communicator, {});
+    std::vector<std::string> in_forward, in_backward;
+    for (nn::ModuleId id = 1; id < model.tree().num_modules(); ++id) {
+      if (model.tree().name(id) != "layers.1.up") continue;
+      model.tree().attach(id, 500, [&](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+        in_forward = units_of(communicator, "_allgather_base");
+        nn::Tensors out = next(frame, in);
+        out[0].register_hook([&](const at::TensorBase&) { in_backward = units_of(communicator, "_allgather_base"); });
+        return out;
+      });
+    }
+    model.step(batches(1));
+    EXPECT_EQ(in_forward, (std::vector<std::string>{"tok_embeddings", "layers.0", "layers.1", "norm"}));
+    EXPECT_EQ(std::vector<std::string>(in_backward.begin() + 5, in_backward.end()),
+              (std::vector<std::string>{"norm", "layers.1", "layers.0"}));
+  });
+}
+
+TEST(DataParallel, BucketsAreSummedWhileBackwardRuns) {
+  run_rank_threads(mesh(2, 1), [](comm::Communicator& communicator) {
+    ModelOptions options;
+    options.strategy.bucket_elements = 1;
+    RankModel model(communicator, options);
+    std::vector<std::string> started;
+    model.tree().attach(model.tree().chain()[1], 500, [&](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+      nn::Tensors out = next(frame, in);
+      out[0].register_hook([&](const at::TensorBase&) { started = units_of(communicator, "all_reduce"); });
+      return out;
+    });
+    model.step(batches(1));
+    EXPECT_EQ(started, (std::vector<std::string>{"output", "norm", "layers.1"})) << "before layers.0's backward";
+  });
+}
+
 TEST(DataParallel, RecordsNameTheUnit) {
   run_rank_threads(mesh(1, 2), [](comm::Communicator& communicator) {
     RankModel model(communicator, {});
