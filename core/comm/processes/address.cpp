@@ -134,7 +134,7 @@ std::string local_address_towards(const sockaddr_in& peer) {
   const bool known = socket.is_open() &&
                      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&peer), sizeof peer) == 0 &&
                      ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&local), &size) == 0;
-  if (known && (!is_loopback(local) || is_loopback(peer))) return host_text(local.sin_addr);
+  if (known && !is_loopback(local)) return host_text(local.sin_addr);
   return first_outside_address().value_or("127.0.0.1");
 }
 

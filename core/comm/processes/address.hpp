@@ -26,7 +26,8 @@ FileDescriptor bind_listener(const sockaddr_in& address, bool all_interfaces);
 /// Waits until something accepts connections at host:port. PeerError at the deadline.
 void await_listener(const std::string& host, std::int64_t port, std::chrono::steady_clock::time_point deadline);
 
-/// The local IPv4 address from which `peer` is reached; loopback where the machine has no other.
+/// The local IPv4 address from which ranks of other machines are reached: that towards `peer`, or that of the first
+/// interface where `peer` is a name of this machine for itself.
 std::string local_address_towards(const sockaddr_in& peer);
 
 }  // namespace titan::comm
