@@ -65,7 +65,7 @@ void GatheredParameters::set_allocated(std::size_t index, bool allocated) {
   if (allocated_[index] == allocated) return;
   set_memory(full_[index], allocated);
   allocated_[index] = allocated;
-  num_allocated_ += allocated ? 1 : -1;
+  num_allocated_ = allocated ? num_allocated_ + 1 : num_allocated_ - 1;
 }
 
 at::Tensor GatheredParameters::packed_parts() const {

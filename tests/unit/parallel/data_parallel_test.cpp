@@ -40,12 +40,11 @@ std::vector<at::Tensor> batches(std::size_t count) {
   return made;
 }
 
-Reference reference(const std::vector<at::Tensor>& micro_batches, int skipped = -1) {
+Reference reference(const std::vector<at::Tensor>& micro_batches, const ModelOptions& options = {}) {
   Reference found;
   run_rank_threads(mesh(1, 1), [&](comm::Communicator& communicator) {
-    RankModel model(communicator, {});
+    RankModel model(communicator, options);
     EXPECT_EQ(model.strategy(), nullptr) << "one rank needs no strategy";
-    model.skip_down_of_layer = skipped;
     model.step(micro_batches);
     for (const auto& parameter : model.tree().parameters()) {
       found.storage[parameter->name] = parameter->storage.detach();
@@ -214,6 +213,21 @@ TEST(DataParallel, AParameterMayBeUnusedInAMicroBatch) {
       ASSERT_NO_THROW(model.tree().check_ledger());
       const auto* output = model.tree().find_parameter("output.weight");
       EXPECT_EQ(output->gradient.sizes(), output->storage.sizes());
+    });
+  }
+}
+
+TEST(DataParallel, ModulesBesideTheChainAreUnitsToo) {
+  ModelOptions options;
+  options.output_in_loss = true;
+  const auto micro_batches = batches(2);
+  const Reference expected = reference(micro_batches, options);
+  for (const auto& layout : {mesh(1, 2), mesh(2, 1), mesh(2, 2)}) {
+    run_rank_threads(layout, [&](comm::Communicator& communicator) {
+      RankModel model(communicator, options);
+      model.step(micro_batches);
+      expect_same(model, expected);
+      EXPECT_EQ(model.gathered_bytes(), 0U);
     });
   }
 }

@@ -56,6 +56,21 @@ titan_error* run_block(void* self, titan_frame* raw, const titan_tensor* in, std
   });
 }
 
+/// A loss with the last linear inside.
+struct Loss {
+  nn::ModuleId output, cross_entropy;
+};
+
+titan_error* run_loss(void* self, titan_frame* raw, const titan_tensor* in, std::uint32_t, titan_tensor* out,
+                      std::uint32_t) {
+  return tensor::guarded([&] {
+    const Loss& loss = *static_cast<const Loss*>(self);
+    nn::Frame& frame = *reinterpret_cast<nn::Frame*>(raw);
+    const at::Tensor logits = frame.tree().call(loss.output, {handle::borrow(in[0])}, &frame).front();
+    out[0] = handle::release(frame.tree().call(loss.cross_entropy, {logits, handle::borrow(in[1])}, &frame).front());
+  });
+}
+
 /// Calls the strategy as the plugin's callbacks do: its errors end as ours, with their codes.
 template <class Body>
 void call(Body body) {
@@ -70,7 +85,7 @@ void call(Body body) {
 
 RankModel::RankModel(comm::Communicator& communicator, const ModelOptions& options)
     : communicator_(communicator), sizes_(options.sizes), host_(plugin::HostServices{nullptr, engine_interface, 0, 1}) {
-  build();
+  build(options.output_in_loss);
   tree_.set_mesh(communicator.mesh());
   if (options.parallel) {
     const sdk::Host host(host_.get());
@@ -87,29 +102,44 @@ RankModel::RankModel(comm::Communicator& communicator, const ModelOptions& optio
   optimizer_.emplace(parameters, std::vector<optim::GroupRule>{}, adam, optim::Implementation::fused);
 }
 
+nn::ModuleId RankModel::leaf(nn::ModuleId parent, const char* name, const char* kind,
+                             const std::vector<std::int64_t>& shape) {
+  std::map<std::string, nn::Attribute> attributes;
+  if (std::string_view(kind) == "titan.rms_norm") attributes["eps"] = 1e-5;
+  const auto id = tree_.add_leaf(parent, name, kind, std::move(attributes));
+  if (!shape.empty()) add_weight(tree_, id, shape);
+  return id;
+}
+
 nn::ModuleId RankModel::block(int layer) {
   auto* made = new Block{this, layer, 0, 0, sizes_.dim};
   const auto id = tree_.add_custom(TITAN_MODULE_ROOT, concat("layers.", layer), run_block, made,
                                    [](void* self) { delete static_cast<Block*>(self); });
-  made->up = tree_.add_leaf(id, "up", "titan.linear", {});
-  add_weight(tree_, made->up, {sizes_.hidden, sizes_.dim});
-  made->down = tree_.add_leaf(id, "down", "titan.linear", {});
-  add_weight(tree_, made->down, {sizes_.dim, sizes_.hidden});
+  made->up = leaf(id, "up", "titan.linear", {sizes_.hidden, sizes_.dim});
+  made->down = leaf(id, "down", "titan.linear", {sizes_.dim, sizes_.hidden});
   return id;
 }
 
-void RankModel::build() {
-  const auto leaf = [&](const char* name, const char* kind, std::vector<std::int64_t> shape,
-                        std::map<std::string, nn::Attribute> attributes) {
-    const auto id = tree_.add_leaf(TITAN_MODULE_ROOT, name, kind, std::move(attributes));
-    if (!shape.empty()) add_weight(tree_, id, shape);
-    return id;
-  };
-  tree_.add_to_chain(leaf("tok_embeddings", "titan.embedding", {kVocab, sizes_.dim}, {}), 0);
+nn::ModuleId RankModel::loss_with_output() {
+  auto* made = new Loss{};
+  const auto id =
+      tree_.add_custom(TITAN_MODULE_ROOT, "loss", run_loss, made, [](void* self) { delete static_cast<Loss*>(self); });
+  made->output = leaf(id, "output", "titan.linear", {kVocab, sizes_.dim});
+  made->cross_entropy = leaf(id, "cross_entropy", "titan.cross_entropy", {});
+  return id;
+}
+
+void RankModel::build(bool output_in_loss) {
+  constexpr nn::ModuleId kRoot = TITAN_MODULE_ROOT;
+  tree_.add_to_chain(leaf(kRoot, "tok_embeddings", "titan.embedding", {kVocab, sizes_.dim}), 0);
   for (int layer = 0; layer < sizes_.layers; ++layer) tree_.add_to_chain(block(layer), 0);
-  tree_.add_to_chain(leaf("norm", "titan.rms_norm", {sizes_.dim}, {{"eps", 1e-5}}), 0);
-  tree_.add_to_chain(leaf("output", "titan.linear", {kVocab, sizes_.dim}, {}), 0);
-  tree_.set_loss(leaf("loss", "titan.cross_entropy", {}, {}));
+  tree_.add_to_chain(leaf(kRoot, "norm", "titan.rms_norm", {sizes_.dim}), 0);
+  if (output_in_loss) {
+    tree_.set_loss(loss_with_output());
+  } else {
+    tree_.add_to_chain(leaf(kRoot, "output", "titan.linear", {kVocab, sizes_.dim}), 0);
+    tree_.set_loss(leaf(kRoot, "loss", "titan.cross_entropy", {}));
+  }
   tree_.validate();
 }
 

@@ -28,7 +28,8 @@ struct ModelOptions {
   nn::Precision precision{at::kDouble, at::kDouble, at::kDouble};
   Options strategy;
   ModelSizes sizes;
-  bool parallel = true;  // false: no strategy at all
+  bool parallel = true;         // false: no strategy at all
+  bool output_in_loss = false;  // the last linear stands beside the chain, inside the loss module
 };
 
 /// One rank's copy of a small model: tok_embeddings, layers.0, layers.1 (x + down(up(x))), norm, output, loss. The rows
@@ -62,7 +63,9 @@ class RankModel {
   int fail_in_backward_of_layer = -1;  // throws in backward
 
  private:
-  void build();
+  void build(bool output_in_loss);
+  nn::ModuleId leaf(nn::ModuleId parent, const char* name, const char* kind, const std::vector<std::int64_t>& shape);
+  nn::ModuleId loss_with_output();
   nn::ModuleId block(int layer);
   at::Tensor mine(const at::Tensor& rows) const;
 
