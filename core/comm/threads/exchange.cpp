@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/comm/description.hpp"
-#include "core/comm/threads/reduction.hpp"
+#include "core/comm/reduction.hpp"
 
 namespace titan::comm {
 namespace {

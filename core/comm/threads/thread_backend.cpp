@@ -1,24 +1,8 @@
 #include "core/comm/threads/thread_backend.hpp"
 
-#include "core/base/error.hpp"
+#include "core/comm/reduction.hpp"
 
 namespace titan::comm {
-namespace {
-
-Reduce reduce_of(const c10d::ReduceOp& op) {
-  switch (op.op_) {
-    case c10d::ReduceOp::SUM:
-      return Reduce::sum;
-    case c10d::ReduceOp::MAX:
-      return Reduce::max;
-    case c10d::ReduceOp::MIN:
-      return Reduce::min;
-    default:
-      throw PluginError("[comm] ranks as threads know sum, max and min: reduction ", static_cast<int>(op.op_));
-  }
-}
-
-}  // namespace
 
 ThreadBackend::ThreadBackend(std::shared_ptr<ThreadHub> hub, ChannelFacts facts, const WorkRecord* const* announced)
     : Backend(static_cast<int>(facts.position), static_cast<int>(facts.members.size())),

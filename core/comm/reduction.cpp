@@ -1,9 +1,25 @@
-#include "core/comm/threads/reduction.hpp"
+#include "core/comm/reduction.hpp"
 
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
+#include <torch/csrc/distributed/c10d/Types.hpp>
+
+#include "core/base/error.hpp"
 
 namespace titan::comm {
+
+Reduce reduce_of(const c10d::ReduceOp& op) {
+  switch (op.op_) {
+    case c10d::ReduceOp::SUM:
+      return Reduce::sum;
+    case c10d::ReduceOp::MAX:
+      return Reduce::max;
+    case c10d::ReduceOp::MIN:
+      return Reduce::min;
+    default:
+      throw PluginError("[comm] unknown reduction: number ", static_cast<int>(op.op_));
+  }
+}
 
 at::Tensor reduced(const std::vector<at::Tensor>& parts, Reduce op) {
   const at::ScalarType dtype = parts.front().scalar_type();
