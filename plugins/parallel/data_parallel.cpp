@@ -81,7 +81,6 @@ strategy::Tensors DataParallel::around(std::size_t index, strategy::Frame& frame
 
 strategy::Tensors DataParallel::watched(std::size_t index, strategy::Inputs in) {
   strategy::Tensors inputs = in;
-  slots_[index].open_inputs = 0;
   for (at::Tensor& input : inputs) {
     if (!input.requires_grad()) continue;
     // A node of its own: its gradient is asked for when all gradients inside the unit are complete.
@@ -134,6 +133,7 @@ void DataParallel::micro_batch_end(const titan_micro_batch& /*micro_batch*/) {
   for (Slot& slot : slots_) {
     slot.unit->release();
     slot.phase = Phase::idle;
+    slot.open_inputs = 0;
   }
   if (training_ && is_last_) {
     for (std::size_t i = slots_.size(); i-- > 0;) slots_[i].unit->finish();
@@ -146,6 +146,7 @@ void DataParallel::abandon() {
   for (Slot& slot : slots_) {
     slot.unit->abandon();
     slot.phase = Phase::idle;
+    slot.open_inputs = 0;
   }
 }
 

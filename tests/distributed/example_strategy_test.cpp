@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "core/base/error.hpp"
 #include "core/comm/communicator.hpp"
@@ -77,6 +80,17 @@ TEST(ExampleStrategy, TrainsAsOneRankDoes) {
     EXPECT_NEAR(two[step].loss, one[step].loss, 1e-9);
     EXPECT_NEAR(two[step].grad_norm, one[step].grad_norm, 1e-9);
   }
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(std::string(TITAN_SOURCE_FOLDER) + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ExampleStrategy, IsWhatTheDocumentationShows) {
+  const std::string example = content_of("/sdk/examples/plain_ddp/plain_ddp.cpp");
+  ASSERT_FALSE(example.empty());
+  EXPECT_THAT(content_of("/docs/parallelism.md"), HasSubstr(example));
 }
 
 TEST(ExampleStrategy, RefusesWhatItDoesNotKnow) {
