@@ -161,10 +161,17 @@ TEST_F(TrainingTest, ConfigurationIsSavedAndPrintedOnRequest) {
   EXPECT_EQ(saved, read(dump_folder() / "config.toml"));
 }
 
-TEST_F(TrainingTest, MoreThanOneRankIsRefused) {
+TEST_F(TrainingTest, ARankOfSeveralMustKnowWhereTheyMeet) {
   const Outcome outcome = tiny_run({}).env("WORLD_SIZE", "2").env("RANK", "1").run();
   EXPECT_THAT(outcome, ExitsWith(78));
-  EXPECT_THAT(outcome, Says("WORLD_SIZE"));
+  EXPECT_THAT(outcome, Says("MASTER_ADDR is missing"));
+}
+
+TEST_F(TrainingTest, ALayoutThatDoesNotFitTheRanksIsRefusedWithTheArithmetic) {
+  const Outcome outcome = tiny_run({"--parallelism.data_parallel_shard_degree", "2"}).run();
+  EXPECT_THAT(outcome, ExitsWith(78));
+  EXPECT_THAT(outcome, Says("dp_shard 2"));
+  EXPECT_FALSE(std::filesystem::exists(dump_folder()));
 }
 
 TEST_F(TrainingTest, AGpuIsRefusedByName) {
