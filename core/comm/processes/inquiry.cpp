@@ -40,18 +40,24 @@ std::string last_call(std::int64_t rank, const LoggedCall* last) {
 
 /// What is found about the ranks of a call.
 struct Findings {
-  std::vector<std::int64_t> absent, silent, left;
+  std::vector<std::int64_t> gone;  // silent or left
+  std::vector<std::int64_t> silent, left;
+  std::vector<std::int64_t> behind;  // they answer, and have not made the call
   bool differ = false;
   std::string details;
 
   std::string text() const {
     std::vector<std::string> parts;
-    if (!absent.empty()) parts.push_back(concat("missing ", named_ranks(absent)));
+    // Ranks that answer may themselves be waiting for those that do not.
+    const std::vector<std::int64_t>& missing = gone.empty() ? behind : gone;
+    if (!missing.empty()) parts.push_back(concat("missing ", named_ranks(missing)));
     if (!silent.empty()) parts.push_back(concat("no answer from ", named_ranks(silent), ": stopped or dead"));
     if (!left.empty()) parts.push_back(concat(named_ranks(left), left.size() == 1 ? " has" : " have", " left the run"));
+    if (!gone.empty() && !behind.empty()) parts.push_back(concat("not there yet either: ", named_ranks(behind)));
     if (differ) parts.emplace_back("the ranks' calls do not match");
-    if (parts.empty())
+    if (parts.empty()) {
       parts.emplace_back("all ranks answer and have made this call: their connections are stuck or slow");
+    }
     return join(parts, "; ") + details;
   }
 };
@@ -61,7 +67,7 @@ void compare(const WorkRecord& record, std::int64_t rank, const LoggedCall& mine
   const std::string stream = CallHistory::meeting_stream(record, rank);
   const LoggedCall* last = history.last(stream);
   if (last == nullptr || last->sequence < record.sequence) {
-    findings.absent.push_back(member);
+    findings.behind.push_back(member);
     findings.details += last_call(member, last);
     return;
   }
@@ -119,7 +125,7 @@ std::string verdict(const WorkRecord& record, std::int64_t rank, const LoggedCal
     if (answer != testimony.answers.end()) {
       compare(record, rank, mine, member, answer->second, findings);
     } else {
-      findings.absent.push_back(member);
+      findings.gone.push_back(member);
       (testimony.left.count(member) != 0 ? findings.left : findings.silent).push_back(member);
     }
   }

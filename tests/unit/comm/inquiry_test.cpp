@@ -55,6 +55,14 @@ TEST(Verdict, NamesWhoIsSilent) {
             "missing rank 2; no answer from rank 2: stopped or dead");
 }
 
+TEST(Verdict, NamesTheSilentBeforeThoseWhoWaitForThem) {
+  Testimony testimony;
+  testimony.answers[1] = answer(1, {call("all_reduce", 2)});
+  EXPECT_EQ(verdict(call("all_reduce", 3), 0, kMine, testimony),
+            "missing rank 2; no answer from rank 2: stopped or dead; not there yet either: rank 1; last call of rank 1 "
+            "in this group: all_reduce of float32 [4], sequence 2");
+}
+
 TEST(Verdict, NamesWhoHasLeft) {
   Testimony testimony;
   testimony.answers[1] = answer(1, {call("all_reduce", 3)});
