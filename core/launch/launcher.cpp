@@ -80,6 +80,7 @@ class Launcher {
   void turn();
   void wait_for_news();
   void read_streams();
+  void write_consoles();
   void take_signals();
   void look_after_children();
   void follow(std::size_t place, const ChildChange& change);
@@ -102,6 +103,7 @@ class Launcher {
   std::vector<std::unique_ptr<LocalRank>> ranks_;
   int stop_signal_ = 0;
   bool has_failure_ = false;
+  bool told_of_output_ = false;
 };
 
 void Launcher::open_files() {
@@ -154,8 +156,7 @@ void Launcher::start(LocalRank& rank, std::int64_t local_rank, const StoreSocket
 void Launcher::turn() {
   wait_for_news();
   read_streams();
-  output_.write_some();
-  errors_.write_some();
+  write_consoles();
   take_signals();
   look_after_children();
   carry_out_orders();
@@ -183,6 +184,14 @@ void Launcher::read_streams() {
       if (const std::string problem = stream->take_problem(); !problem.empty()) say(problem);
     }
   }
+}
+
+void Launcher::write_consoles() {
+  output_.write_some();
+  errors_.write_some();
+  if (output_.failure() == 0 || std::exchange(told_of_output_, true)) return;
+  say("standard output failed: ", std::generic_category().message(output_.failure()),
+      "; what the ranks write there is in the files alone");
 }
 
 void Launcher::take_signals() {

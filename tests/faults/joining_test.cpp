@@ -34,7 +34,7 @@ class JoiningTest : public RanksTest {
 };
 
 TEST_F(JoiningTest, ARankThatNeverComes) {
-  for (const Outcome& outcome : run_by_hand({{"0", "3"}, {"1", "3"}}, {"--comm.init_timeout_seconds=5"})) {
+  for (const Outcome& outcome : run_by_hand({{"0", "3"}, {"1", "3"}}, {"--comm.init_timeout_seconds=10"})) {
     EXPECT_THAT(outcome, AllOf(ExitsWith(69), Says("waiting for ranks 2")));
   }
 }
@@ -55,7 +55,7 @@ TEST_F(JoiningTest, ARankThatComesLate) {
 }
 
 TEST_F(JoiningTest, ARankThatDiesBeforeItJoins) {
-  const Outcome outcome = launch(3, run({"--comm.init_timeout_seconds=5"}))
+  const Outcome outcome = launch(3, run({"--comm.init_timeout_seconds=10"}))
                               .env("TITAN_MISCHIEF", "kill")
                               .env("TITAN_MISCHIEF_AT", "init")
                               .env("TITAN_MISCHIEF_RANK", "2")

@@ -15,7 +15,8 @@ class LostRankTest : public RanksTest {
   /// Three ranks, of which one does `deed` at a moment: by default after the backward of the second step.
   Command launch_with(const std::string& deed, int rank, std::initializer_list<std::string> flags = {},
                       const std::string& moment = "end:2") const {
-    return launch(3, run(), flags)
+    const bool is_silent = deed == "stop" || deed == "hang";
+    return launch(3, is_silent ? run({kShortTimeout}) : run(), flags)
         .env("TITAN_MISCHIEF", deed)
         .env("TITAN_MISCHIEF_AT", moment)
         .env("TITAN_MISCHIEF_RANK", std::to_string(rank));
@@ -65,7 +66,7 @@ TEST_F(LostRankTest, ExitsZeroEarly) {
 }
 
 TEST_F(LostRankTest, Crashes) {
-  EXPECT_THAT(launch_with("crash", 0).run(), AllOf(ExitsWith(128 + SIGSEGV), Says("in plugin mischief"),
+  EXPECT_THAT(launch_with("crash", 0).run(), AllOf(ExitsWith(128 + SIGSEGV), Says("in plugin saboteur"),
                                                    Says("rank 0 failed first: it was killed by SIGSEGV")));
   EXPECT_THAT(launch_with("abort", 2).run(), AllOf(ExitsWith(128 + SIGABRT), Says("rank 2 failed first")));
 }
@@ -101,8 +102,8 @@ TEST_F(LostRankTest, KilledWithoutALauncher) {
 
 TEST_F(LostRankTest, StoppedWithoutALauncher) {
   const int port = free_port();
-  Process first = by_hand(0, 2, port, run()).start();
-  Process second = by_hand(1, 2, port, run()).start();
+  Process first = by_hand(0, 2, port, run({kShortTimeout})).start();
+  Process second = by_hand(1, 2, port, run({kShortTimeout})).start();
   ASSERT_TRUE(wait_for_step(2));
   first.signal(SIGSTOP);  // rank 0 serves the store, too
   EXPECT_THAT(second.wait(), ExitsWith(69));

@@ -16,15 +16,10 @@ std::vector<std::string> RanksTest::run(std::initializer_list<std::string> words
   const std::vector<std::string> model = tiny_model();
   out.insert(out.end(), model.begin(), model.end());
   const std::string saboteur = std::filesystem::path(TITAN_FAULT_PLUGINS) / "saboteur.so";
-  const std::vector<std::string> more = {"--plugin",
-                                         test_plugin("mischief"),
-                                         "--plugin",
-                                         saboteur,
-                                         "--training.steps=1000000",
-                                         "--metrics.log_freq=1",
-                                         "--debug.seed=1",
-                                         "--comm.train_timeout_seconds=" + std::to_string(kTimeout),
-                                         "--comm.init_timeout_seconds=60"};
+  const std::vector<std::string> more = {
+      "--plugin",       test_plugin("mischief"),           "--plugin",
+      saboteur,         "--training.steps=1000000",        "--metrics.log_freq=1",
+      "--debug.seed=1", "--comm.train_timeout_seconds=60", "--comm.init_timeout_seconds=60"};
   out.insert(out.end(), more.begin(), more.end());
   out.insert(out.end(), words.begin(), words.end());
   return out;

@@ -87,7 +87,7 @@ TEST_F(TwoMachinesTest, AFailureOnOneEndsBoth) {
 }
 
 TEST_F(TwoMachinesTest, TheOtherMachineDoesNotCome) {
-  EXPECT_THAT(node(0, {"--comm.init_timeout_seconds=5"}).run(), AllOf(ExitsWith(69), Says("waiting for ranks 2, 3")));
+  EXPECT_THAT(node(0, {"--comm.init_timeout_seconds=10"}).run(), AllOf(ExitsWith(69), Says("waiting for ranks 2, 3")));
 }
 
 }  // namespace

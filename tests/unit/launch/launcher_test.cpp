@@ -184,8 +184,10 @@ TEST_F(Launch, AConsoleThatFailsDoesNoHarm) {
   if (!full.is_open()) GTEST_SKIP() << "no /dev/full";
   job_.console_output = full.get();
   is_redirected_ = true;
-  EXPECT_EQ(run(std::string("echo hello;") + kDone).verdict.status, 0);
-  EXPECT_EQ(content_of(folder_ / "logs/rank_0.stdout.log"), "hello\n");
+  EXPECT_EQ(run(std::string("echo hello; sleep 0.2; echo again; sleep 0.2;") + kDone).verdict.status, 0);
+  EXPECT_EQ(content_of(folder_ / "logs/rank_0.stdout.log"), "hello\nagain\n");
+  EXPECT_THAT(said(), testing::StartsWith("[launch]: standard output failed: No space left on device"));
+  EXPECT_EQ(said().find("failed", said().find("failed") + 1), std::string::npos) << "once is enough: " << said();
 }
 
 TEST_F(Launch, AReaderThatDoesNotReadDoesNotHoldUpTheRanks) {
