@@ -23,8 +23,9 @@ std::shared_ptr<DataParallel> DataParallel::apply(const strategy::Tree& tree, st
   std::vector<UnitPlan> plans = plan_units(tree);
   if (num_shards > 1) {
     made->build_sharded(plans, mesh);
-    made->description_ =
-        sdk::concat("FSDP over ", num_shards, " ranks, ", num_replicas, " replicas, ", plans.size(), " units");
+    made->description_ = num_replicas == 1 ? sdk::concat("FSDP over ", num_shards, " ranks, ", plans.size(), " units")
+                                           : sdk::concat("HSDP: ", num_replicas, " replicas of ", num_shards,
+                                                         " shards, ", plans.size(), " units");
   } else {
     made->build_replicated(plans, mesh, options.bucket_elements);
     made->description_ = sdk::concat("DDP over ", num_replicas, " ranks, ", plans.size(), " units");
@@ -110,6 +111,7 @@ void DataParallel::after_backward(std::size_t index) {
   Slot& slot = slots_[index];
   if (slot.phase != Phase::forwarded) return;
   slot.phase = Phase::reduced;
+  // First what frees memory: the gradients' buffer takes its place.
   slot.unit->release();
   settle();
   slot.unit->reduce(is_last_);

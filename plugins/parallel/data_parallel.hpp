@@ -41,7 +41,7 @@ class DataParallel : public std::enable_shared_from_this<DataParallel> {
   /// After the optimizer.
   void updated();
 
-  /// "FSDP over 4 ranks x 2 replicas: 10 units, ...": for the log.
+  /// "HSDP: 2 replicas of 4 shards, 11 units": for the log.
   const std::string& description() const { return description_; }
 
  private:

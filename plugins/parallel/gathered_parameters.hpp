@@ -30,7 +30,6 @@ class GatheredParameters {
 
   /// The compute forms, in order of the parameters.
   const std::vector<at::Tensor>& tensors() const { return tensors_; }
-  const std::vector<strategy::Parameter>& parameters() const { return parameters_; }
 
  private:
   class ReleaseHook;

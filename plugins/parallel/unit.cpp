@@ -29,12 +29,6 @@ void ShardedUnit::materialise(const strategy::Precision& precision) {
   gradients_.materialise(precision);
 }
 
-void ShardedUnit::reduce(bool /*is_last*/) {
-  // First: the gradients' buffer takes the place of the parameters.
-  parameters_.release();
-  gradients_.start(parameters_.tensors());
-}
-
 void ShardedUnit::abandon() {
   gradients_.abandon();
   parameters_.release();

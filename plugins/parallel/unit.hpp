@@ -50,7 +50,7 @@ class ShardedUnit : public Unit {
   void prefetch() override { parameters_.start(); }
   void gather() override { parameters_.finish(); }
   void release() override { parameters_.release(); }
-  void reduce(bool is_last) override;
+  void reduce(bool /*is_last*/) override { gradients_.start(parameters_.tensors()); }
   void settle(bool is_last) override { gradients_.settle(is_last); }
   void finish() override { gradients_.finish(); }
   void clear() override { gradients_.clear(); }

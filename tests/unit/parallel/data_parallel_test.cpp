@@ -375,6 +375,20 @@ TEST(DataParallel, TwoRunsGiveTheSameBits) {
   for (const auto& [name, gradient] : first) EXPECT_TRUE(gradient.equal(second.at(name))) << name;
 }
 
+TEST(DataParallel, SaysWhatItIs) {
+  const auto said = [](const config::Mesh& layout) {
+    std::string text;
+    run_rank_threads(layout, [&](comm::Communicator& communicator) {
+      RankModel model(communicator, {});
+      if (communicator.rank() == 0) text = model.strategy()->description();
+    });
+    return text;
+  };
+  EXPECT_EQ(said(mesh(1, 2)), "FSDP over 2 ranks, 5 units");
+  EXPECT_EQ(said(mesh(2, 2)), "HSDP: 2 replicas of 2 shards, 5 units");
+  EXPECT_EQ(said(mesh(3, 1)), "DDP over 3 ranks, 5 units");
+}
+
 TEST(ReshardPolicy, IsReadFromItsOption) {
   EXPECT_EQ(reshard_policy("default"), Reshard::by_default);
   EXPECT_EQ(reshard_policy("always"), Reshard::always);
