@@ -58,6 +58,16 @@ TEST_F(ProcessAgreement, RanksOfDifferentLayoutsAndOptionsRefuseEachOther) {
   }
 }
 
+TEST_F(ProcessAgreement, RanksWithOtherPluginsOfTheSameNameRefuseEachOther) {
+  const std::filesystem::path other = folder_.write("observability.so", read(TITAN_OBSERVABILITY_PLUGIN) + "rebuilt");
+  Process first = start(0, {});
+  Process second = start(1, {"--plugin", other.string()});
+  for (const Outcome& outcome : {first.wait(), second.wait()}) {
+    EXPECT_THAT(outcome, ExitsWith(78));
+    EXPECT_THAT(outcome, Says("plugin observability: observability 0.1.0"));
+  }
+}
+
 TEST_F(ProcessAgreement, AStopOfOneRankEndsBothAtTheSameStep) {
   Process first = start(0, {"--training.steps", "100000", "--metrics.log_freq", "1"});
   Process second = start(1, {"--training.steps", "100000", "--metrics.log_freq", "1"});

@@ -13,10 +13,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Settings = std::vector<config::Preset::Setting>;
 
-RunOptions read(const Settings& settings) {
+RunOptions read(const Settings& settings, const config::Mesh& mesh = {}, std::int64_t rank = 0) {
   config::Registry registry;
   config::add_core_options(registry);
-  return read_run_options(config::resolve_settings(registry, settings));
+  return read_run_options(config::resolve_settings(registry, settings), mesh, rank);
 }
 
 std::string refusal(const Settings& settings) {
@@ -50,6 +50,29 @@ TEST(RunOptions, ReadsTheDefaults) {
   EXPECT_FALSE(options.validation.enable);
   EXPECT_EQ(options.validation.dataset_path, options.data.path);
   EXPECT_FALSE(options.debug.seed);
+  EXPECT_EQ(options.data.dp_degree, 1);
+  EXPECT_FALSE(options.end_of_data_is_error);
+  EXPECT_EQ(options.debug.replica_audit_freq, 100);
+  EXPECT_EQ(options.timeouts.init, std::chrono::seconds(300));
+  EXPECT_EQ(options.timeouts.train, std::chrono::seconds(100));
+}
+
+TEST(RunOptions, ARankTakesItsPartOfTheStep) {
+  const config::Mesh mesh({1, 2, 2, 1, 1}, 4);
+  const RunOptions options = read({{"training.num_tokens_per_microbatch_per_dp_rank", "256"},
+                                   {"training.num_tokens_per_train_step", "2048"},
+                                   {"training.max_context_length", "128"}},
+                                  mesh, 3);
+  EXPECT_EQ(options.sizes.rows, 2);
+  EXPECT_EQ(options.sizes.num_micro_batches, 2);
+  EXPECT_EQ(options.data.dp_rank, 3);
+  EXPECT_EQ(options.data.dp_degree, 4);
+}
+
+TEST(RunOptions, DeadlinesMayBeFractionsOfASecond) {
+  const RunOptions options = read({{"comm.init_timeout_seconds", "2.5"}, {"comm.train_timeout_seconds", "0.00001"}});
+  EXPECT_EQ(options.timeouts.init, std::chrono::milliseconds(2500));
+  EXPECT_EQ(options.timeouts.train, std::chrono::milliseconds(1));
 }
 
 TEST(RunOptions, PassesEverySettingOn) {
@@ -64,6 +87,8 @@ TEST(RunOptions, PassesEverySettingOn) {
                                    {"lr_scheduler.decay_ratio", "0.5"},
                                    {"validator.enable", "true"},
                                    {"validator.dataset_path", "elsewhere"},
+                                   {"dataloader.end_of_data", "error"},
+                                   {"debug.replica_audit_freq", "5"},
                                    {"debug.seed", "7"},
                                    {"debug.deterministic", "true"}});
   EXPECT_EQ(options.sizes.rows, 2);
@@ -78,6 +103,8 @@ TEST(RunOptions, PassesEverySettingOn) {
   EXPECT_EQ(options.schedule.decay_ratio, 0.5);
   EXPECT_TRUE(options.validation.enable);
   EXPECT_EQ(options.validation.dataset_path, "elsewhere");
+  EXPECT_TRUE(options.end_of_data_is_error);
+  EXPECT_EQ(options.debug.replica_audit_freq, 5);
   EXPECT_EQ(options.debug.seed, 7);
   EXPECT_TRUE(options.debug.deterministic);
 }

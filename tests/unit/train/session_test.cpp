@@ -1,7 +1,10 @@
 #include "core/train/session.hpp"
 
+#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "core/base/error.hpp"
 #include "core/config/resolver.hpp"
@@ -38,6 +41,7 @@ class Session : public ::testing::Test {
     run.config = &config;
     run.host = tiny::error_host();
     run.stop = &stop_;
+    run.ranks.local_world_size = ranks_of_machine_;
     run.model = model_.plugin();
     run.observers = {recorder_.plugin()};
     train(run);
@@ -65,6 +69,7 @@ class Session : public ::testing::Test {
   Settings settings_;
   StopFlag stop_;
   tiny::TinyModel model_;
+  std::int64_t ranks_of_machine_ = 1;
   Recorder recorder_;
 };
 
@@ -122,6 +127,24 @@ TEST_F(Session, EndsWithTheDataWhenItMayNotRepeat) {
   run({{"training.steps", "1000"}, {"dataloader.repeat", "false"}});
   EXPECT_THAT(log_.with("the data ended"), SizeIs(1));
   EXPECT_THAT(recorder_.seen.back(), HasSubstr("run_end 0"));
+}
+
+TEST_F(Session, TheEndOfDataMayBeAnError) {
+  EXPECT_THAT(failure<DataError>(
+                  {{"training.steps", "1000"}, {"dataloader.repeat", "false"}, {"dataloader.end_of_data", "error"}}),
+              HasSubstr("dataloader.end_of_data is error"));
+  EXPECT_THAT(recorder_.seen.back(), HasSubstr("run_end 65"));
+}
+
+TEST_F(Session, RanksOfOneMachineShareItsThreads) {
+  const int threads = at::get_num_threads();
+  ::unsetenv("OMP_NUM_THREADS");
+  ranks_of_machine_ = 1000;
+  run({{"training.steps", "1"}});
+  EXPECT_THAT(log_.with("device: cpu"), ElementsAre(HasSubstr("1 thread")));
+  run({{"training.steps", "1"}, {"training.num_threads", "2"}});
+  EXPECT_THAT(log_.with("device: cpu"), ::testing::Contains(HasSubstr("2 threads")));
+  at::set_num_threads(threads);
 }
 
 TEST_F(Session, ShowsTheGroupsOfTheOptimizer) {
