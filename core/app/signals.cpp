@@ -18,6 +18,8 @@ constexpr unsigned kStartGraceSeconds = 1;
 
 constinit StopFlag stop_requested;
 constinit std::atomic<bool> is_training{false};
+constinit std::atomic<bool> heard_from_parent{false};
+constinit std::atomic<bool> heard_from_others{false};
 
 /// Async-signal-safe text: cut where it does not fit.
 class SignalText {
@@ -58,8 +60,11 @@ const char* name_of(int signal) {
   }
 }
 
-void on_stop_signal(int signal) {
-  if (stop_requested.requested() != 0) ::_exit(128 + signal);
+/// A scheduler may signal the launcher, which passes that on, and its ranks too: the two are one request.
+void on_stop_signal(int signal, siginfo_t* info, void*) {
+  std::atomic<bool>& heard = info->si_pid == ::getppid() ? heard_from_parent : heard_from_others;
+  if (heard.exchange(true)) ::_exit(128 + signal);
+  if (stop_requested.requested() != 0) return;
   stop_requested.request(signal);
   if (!is_training.load()) ::alarm(kStartGraceSeconds);
   SignalText().add("[titan] ").add(name_of(signal)).add(": stopping; a second one ends at once\n").write_to_stderr();
@@ -90,6 +95,14 @@ void install(int signal, void (*handler)(int), int flags) {
   ::sigaction(signal, &action, nullptr);
 }
 
+void install_stop(int signal) {
+  struct sigaction action = {};
+  action.sa_sigaction = on_stop_signal;
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, nullptr);
+}
+
 bool is_ignored(int signal) {
   struct sigaction current = {};
   return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
@@ -109,9 +122,9 @@ void install_signal_stack() {
 const StopFlag& stop_flag() { return stop_requested; }
 
 void install_stop_signals() {
-  install(SIGINT, on_stop_signal, SA_RESTART);
-  install(SIGTERM, on_stop_signal, SA_RESTART);
-  if (!is_ignored(SIGHUP)) install(SIGHUP, on_stop_signal, SA_RESTART);
+  install_stop(SIGINT);
+  install_stop(SIGTERM);
+  if (!is_ignored(SIGHUP)) install_stop(SIGHUP);
   install(SIGALRM, on_alarm, SA_RESTART);
   // A reader that left and a file at its size limit are errors of the write, not the end of the run.
   std::signal(SIGPIPE, SIG_IGN);

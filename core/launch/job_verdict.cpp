@@ -69,6 +69,17 @@ std::string_view hint_of(int signal) {
   }
 }
 
+std::string_view meaning_of(int status) {
+  switch (Exit{status}) {
+    case Exit::unavailable:
+      return ", a peer was lost or did not come";
+    case Exit::resource:
+      return ", memory or another resource of the system ran out";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 int status_of(const RankEnd& end) {
@@ -93,7 +104,7 @@ std::string describe(const RankEnd& end) {
   if (end.was_stopped) return "was stopped (SIGSTOP) and could not go on; the launcher killed it";
   if (end.status == 0 && !end.has_token)
     return "exited 0 without its completion token: something ended the process early";
-  if (end.signal == 0) return concat("exited ", end.status);
+  if (end.signal == 0) return concat("exited ", end.status, meaning_of(end.status));
   const bool by_launcher = end.signal == end.launchers_signal;
   return concat("was killed by ", name_of(end.signal),
                 by_launcher ? ": the launcher's, it did not leave by itself" : hint_of(end.signal));

@@ -72,6 +72,19 @@ TEST_F(LauncherEndTest, ASignalToOneRankStopsAll) {
   expect_no_rank_left();
 }
 
+// Slurm sends its signal to every process of a job, and the launcher passes its own on: that is one request, not a
+// second signal, which would end a rank in the middle of its step.
+TEST_F(LauncherEndTest, ASchedulerThatSignalsEverybody) {
+  start();
+  for (const pid_t rank : ranks_) ::kill(rank, SIGSTOP);
+  for (const pid_t rank : ranks_) ::kill(rank, SIGTERM);
+  launcher_->signal(SIGTERM);  // which sends SIGTERM and SIGCONT
+  EXPECT_THAT(launcher_->wait(), ExitsWith(143));
+  for (const int rank : {0, 1}) {
+    EXPECT_THAT(error_of(rank), testing::HasSubstr("stopped on request")) << "the rank could not end as it should";
+  }
+}
+
 TEST_F(LauncherEndTest, AConsoleThatIsGoneDoesNotHarmTheRun) {
   const std::vector<std::string> words = run({"--training.steps=5"});
   EXPECT_THAT(launch(2, words).redirect(1, "").redirect(2, "").run(), ExitsWith(0));

@@ -141,7 +141,7 @@ TEST(JobVerdict, SaysHowARankEnded) {
 
 TEST(JobVerdict, SaysHowTheOthersEnded) {
   EXPECT_EQ(describe_others({exited(0, 69, 1), exited(1, 80, 1), exited(2, 69, 1), done(3), exited(4, 1, 1)}, 1),
-            "rank 4 exited 1; ranks 0, 2 exited 69");
+            "rank 4 exited 1; ranks 0, 2 exited 69, a peer was lost or did not come");
   EXPECT_EQ(describe_others({exited(0, 69, 1), done(1)}, 0), "");
 }
 
