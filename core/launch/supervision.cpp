@@ -12,6 +12,7 @@ void Supervision::rank_ended(std::size_t rank, bool failed, double now) {
   if (!failed) return;
   has_failure_ = true;
   if (phase_ == Phase::working) enter(Phase::leaving, now + grace_);
+  if (num_stop_signals_ > 0) return;
   for (std::size_t other = 0; other < ranks_.size(); ++other) {
     if (ranks_[other].is_stopped) kill(other);
   }
@@ -19,7 +20,7 @@ void Supervision::rank_ended(std::size_t rank, bool failed, double now) {
 
 void Supervision::rank_stopped(std::size_t rank) {
   ranks_[rank].is_stopped = true;
-  if (has_failure_) kill(rank);
+  if (has_failure_ && num_stop_signals_ == 0) kill(rank);
 }
 
 void Supervision::rank_continued(std::size_t rank) { ranks_[rank].is_stopped = false; }

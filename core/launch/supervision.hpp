@@ -18,7 +18,8 @@ struct Order {
 ///
 /// After the first failure the others have `grace` seconds to leave by themselves, as they notice; then SIGTERM,
 /// kLastSeconds later SIGKILL. A stop signal is passed on to all at once, SIGKILL follows after `grace`, or at once
-/// with a second signal. A rank that is stopped (SIGSTOP) cannot notice anything: after a failure it is killed at once.
+/// with a second signal. A rank that is stopped (SIGSTOP) cannot notice anything: after a failure it is killed at once;
+/// a stop signal comes with one to go on.
 class Supervision {
  public:
   static constexpr double kLastSeconds = 5;

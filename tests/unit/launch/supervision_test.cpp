@@ -69,6 +69,19 @@ TEST(Supervision, AStopIsPassedOnAndASecondOneKills) {
   EXPECT_THAT(supervision.take_orders(2), ElementsAre(Order{1, SIGKILL}));
 }
 
+// It was told to go on together with the stop; that it does may be known only later.
+TEST(Supervision, AStopLetsAStoppedRankGoOn) {
+  Supervision supervision(2, kGrace);
+  supervision.rank_stopped(1);
+  supervision.stop_requested(SIGTERM, 0);
+  supervision.take_orders(0);
+  supervision.rank_ended(0, true, 1);
+  EXPECT_THAT(supervision.take_orders(1), IsEmpty());
+  supervision.rank_stopped(1);
+  EXPECT_THAT(supervision.take_orders(2), IsEmpty());
+  EXPECT_THAT(supervision.take_orders(kGrace), ElementsAre(Order{1, SIGKILL}));
+}
+
 TEST(Supervision, AStopThatIsNotFollowedKillsAfterTheGrace) {
   Supervision supervision(1, kGrace);
   supervision.stop_requested(SIGTERM, 0);
