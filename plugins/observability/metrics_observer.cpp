@@ -40,7 +40,7 @@ void MetricsObserver::step_end(const titan_step_event& event) {
 }
 
 void MetricsObserver::validation(const titan_validation_event& event) {
-  const ValidationRow row = validation_row(event);
+  const ValidationRow row = validation_row(event, host_.world_size());
   host_.info(kTag, validation_line(row, facts_, color_));
   write(validations_, json_line(row));
 }

@@ -39,12 +39,12 @@ MetricsRow MetricsWindow::close(const titan_step_event& event) {
   return row;
 }
 
-ValidationRow validation_row(const titan_validation_event& event) {
+ValidationRow validation_row(const titan_validation_event& event, std::uint32_t num_devices) {
   ValidationRow row;
   row.step = event.step;
   row.loss = event.loss;
   row.tokens = event.num_tokens;
-  row.tps = rate(static_cast<double>(event.num_tokens), event.seconds);
+  row.tps = rate(static_cast<double>(event.num_tokens), event.seconds) / num_devices;
   row.peak_memory_bytes = event.peak_memory;
   return row;
 }

@@ -33,8 +33,8 @@ struct MetricsRow {
 struct ValidationRow {
   std::int64_t step = 0;
   double loss = 0;
-  std::int64_t tokens = 0;  // valid tokens of the pass
-  double tps = 0;           // valid tokens per second of the pass
+  std::int64_t tokens = 0;  // valid tokens of the pass, all ranks
+  double tps = 0;           // valid tokens per second of the pass and device
   std::int64_t peak_memory_bytes = 0;
 };
 
@@ -58,6 +58,7 @@ class MetricsWindow {
   std::int64_t peak_memory_ = 0;
 };
 
-ValidationRow validation_row(const titan_validation_event& event);
+/// The row of a pass in which `num_devices` took part.
+ValidationRow validation_row(const titan_validation_event& event, std::uint32_t num_devices);
 
 }  // namespace titan::observability

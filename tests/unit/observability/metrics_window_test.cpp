@@ -106,11 +106,11 @@ TEST(MetricsWindow, ValidationRateIsOfThePass) {
   event.num_tokens = 600;
   event.seconds = 1.5;
   event.peak_memory = 11;
-  const ValidationRow row = validation_row(event);
+  const ValidationRow row = validation_row(event, /*num_devices=*/2);
   EXPECT_EQ(row.step, 20);
   EXPECT_EQ(row.loss, 3.5);
   EXPECT_EQ(row.tokens, 600);
-  EXPECT_DOUBLE_EQ(row.tps, 400);
+  EXPECT_DOUBLE_EQ(row.tps, 200);
   EXPECT_EQ(row.peak_memory_bytes, 11);
 }
 

@@ -58,7 +58,7 @@ typedef struct titan_validation_event {
   int32_t reserved;
   int64_t step; /* training step it belongs to */
   double loss;
-  int64_t num_tokens; /* valid tokens */
+  int64_t num_tokens; /* valid tokens, over all ranks */
   double seconds;
   int64_t peak_memory;
 } titan_validation_event;
