@@ -30,6 +30,8 @@ std::shared_ptr<DataParallel> DataParallel::apply(const strategy::Tree& tree, st
     made->build_replicated(plans, mesh, options.bucket_elements);
     made->description_ = sdk::concat("DDP over ", num_replicas, " ranks, ", plans.size(), " units");
   }
+  made->unused_.emplace(mesh);
+  for (const UnitPlan& plan : plans) made->unused_->add_unit(plan.parameters);
   made->attach_all();
   return made;
 }
@@ -114,6 +116,7 @@ void DataParallel::after_backward(std::size_t index) {
   // First what frees memory: the gradients' buffer takes its place.
   slot.unit->release();
   settle();
+  if (unused_) unused_->note(index);
   slot.unit->reduce(is_last_);
   reducing_ = index;
 }
@@ -139,6 +142,8 @@ void DataParallel::micro_batch_end(const titan_micro_batch& /*micro_batch*/) {
   }
   if (training_ && is_last_) {
     for (std::size_t i = slots_.size(); i-- > 0;) slots_[i].unit->finish();
+    if (unused_) unused_->check();
+    unused_.reset();
   }
   open_ = false;
 }

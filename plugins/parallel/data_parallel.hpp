@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plugins/parallel/unit.hpp"
+#include "plugins/parallel/unused_parameters.hpp"
 #include "titan/torch/strategy.hpp"
 
 namespace titan::parallel {
@@ -70,9 +71,10 @@ class DataParallel : public std::enable_shared_from_this<DataParallel> {
   strategy::Tree tree_;
   Options options_;
   std::string description_;
-  std::vector<Slot> slots_;              // in order of execution
-  std::optional<std::size_t> reducing_;  // whose reduction is under way
-  bool open_ = false;                    // a micro-batch has begun and not ended
+  std::vector<Slot> slots_;                 // in order of execution
+  std::optional<std::size_t> reducing_;     // whose reduction is under way
+  std::optional<UnusedParameters> unused_;  // until the first step is done
+  bool open_ = false;                       // a micro-batch has begun and not ended
   bool training_ = false, is_last_ = false;
 };
 
