@@ -35,6 +35,4 @@ std::optional<Endpoint> parse_endpoint(std::string_view text, std::int64_t defau
   return port ? std::optional(Endpoint{std::string(host), *port}) : std::nullopt;
 }
 
-bool is_loopback(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
-
 }  // namespace titan::launch

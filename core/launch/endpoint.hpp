@@ -17,7 +17,4 @@ struct Endpoint {
 /// port is above 65535.
 std::optional<Endpoint> parse_endpoint(std::string_view text, std::int64_t default_port);
 
-/// Whether the host means this machine whatever machine it is: localhost, 127.x.x.x, ::1.
-bool is_loopback(std::string_view host);
-
 }  // namespace titan::launch

@@ -21,24 +21,23 @@ using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 Addresses addresses_of(const Endpoint& endpoint, const char* host) {
   addrinfo hints{};
+  hints.ai_family = AF_INET;  // as the ranks' connections
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(host, std::to_string(endpoint.port).c_str(), &hints, &found);
   if (error != 0) {
-    throw PeerError("[launch] unknown host of the meeting point: ", printable(endpoint.host), ": ",
-                    ::gai_strerror(error));
+    throw PeerError("[launch] unknown host of the meeting point, or none with an IPv4 address: ",
+                    printable(endpoint.host), ": ", ::gai_strerror(error));
   }
   return {found, &::freeaddrinfo};
 }
 
 std::int64_t port_of(int socket) {
-  sockaddr_storage bound{};
+  sockaddr_in bound{};
   socklen_t size = sizeof bound;
   TITAN_CHECK(::getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size) == 0, "a bound socket has a name");
-  const bool is_v6 = bound.ss_family == AF_INET6;
-  return ntohs(is_v6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
-                     : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+  return ntohs(bound.sin_port);
 }
 
 /// Returns 0 or the errno of the failure.

@@ -28,12 +28,5 @@ TEST(Endpoint, WhatIsMalformedIsNothing) {
   }
 }
 
-TEST(Endpoint, Loopback) {
-  EXPECT_TRUE(is_loopback("localhost"));
-  EXPECT_TRUE(is_loopback("127.0.1.1"));
-  EXPECT_TRUE(is_loopback("::1"));
-  EXPECT_FALSE(is_loopback("node0"));
-}
-
 }  // namespace
 }  // namespace titan::launch
