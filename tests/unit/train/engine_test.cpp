@@ -29,6 +29,7 @@ TEST(Engine, OffersItsInterfacesById) {
   ASSERT_NE(engine, nullptr);
   EXPECT_NE(interface_of(*engine, TITAN_TENSOR_V1), nullptr);
   EXPECT_NE(interface_of(*engine, TITAN_TREE_V1), nullptr);
+  EXPECT_NE(interface_of(*engine, TITAN_COLLECTIVE_V1), nullptr);
   EXPECT_EQ(interface_of(*engine, "titan.tensor/9"), nullptr);
   EXPECT_EQ(engine->get_interface({nullptr, 0}), nullptr);
 }
