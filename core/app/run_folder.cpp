@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
@@ -38,10 +36,15 @@ void print_lines(const std::string& text) {
 
 }  // namespace
 
-void prepare_run_folder(const config::Config& config, std::int64_t rank) {
-  const std::filesystem::path folder = config.string("dump_folder");
+std::filesystem::path make_dump_folder(const config::Config& config) {
+  std::filesystem::path folder = config.string("dump_folder");
   create_folder(folder);
   check_owner(folder);
+  return folder;
+}
+
+void prepare_run_folder(const config::Config& config, std::int64_t rank) {
+  const std::filesystem::path folder = make_dump_folder(config);
   create_folder(folder / "logs");
   add_log_file(folder / "logs" / concat("rank_", rank, ".log"));
 

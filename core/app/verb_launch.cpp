@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "core/app/run_folder.hpp"
 #include "core/app/run_selection.hpp"
 #include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
-#include "core/base/files.hpp"
 #include "core/base/log.hpp"
 #include "core/base/log_spdlog.hpp"
 #include "core/config/mesh.hpp"
@@ -66,8 +66,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   const config::Config config = check_run(session, job.options);
   stop_flag().check();
 
-  const std::filesystem::path dump_folder = config.string("dump_folder");
-  create_folder(dump_folder);
+  const std::filesystem::path dump_folder = make_dump_folder(config);
   job.program = std::filesystem::canonical("/proc/self/exe");
   job.arguments = job.options.command;
   job.log_folder = job.options.log_folder.value_or(dump_folder / "logs");

@@ -21,8 +21,8 @@ void run(const Session& session, const config::Invocation& invocation) {
   const RankEnvironment ranks = read_rank_environment().value_or(RankEnvironment{});
   const config::Mesh mesh = config::Mesh::from(config, ranks.world_size);
   stop_flag().check();
-  write_errors_to(config.string("dump_folder"));
   prepare_run_folder(config, ranks.rank);
+  write_errors_to(config.string("dump_folder"));
   stop_flag().check();
 
   const Engine& engine = open_engine(engine_path());

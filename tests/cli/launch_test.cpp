@@ -69,6 +69,15 @@ TEST_F(LaunchTest, ADumpFolderThatCannotBeMade) {
   EXPECT_THAT(launch({"--log-dir", "file/logs"}).run(), AllOf(ExitsWith(73), Says("file/logs")));
 }
 
+TEST_F(LaunchTest, ADumpFolderThatOthersMayWriteTo) {
+  const std::filesystem::path shared = folder_ / "shared";
+  std::filesystem::create_directory(shared);
+  if (::chown(shared.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "needs root: a folder of another user";
+  std::filesystem::permissions(shared, std::filesystem::perms::all);
+  EXPECT_THAT(launch({"--nproc-per-node=2"}, {"--dump_folder", shared}).run(), AllOf(ExitsWith(77), Says("shared")));
+  EXPECT_TRUE(std::filesystem::is_empty(shared));
+}
+
 TEST_F(LaunchTest, RanksThatDoNotExistCannotBeShown) {
   EXPECT_THAT(launch({"--nproc-per-node=2"}).env("LOG_RANK", "2").run(), AllOf(ExitsWith(78), Says("from 0 to 1")));
   EXPECT_THAT(launch({"--nproc-per-node=2", "--local-ranks-filter=2"}).run(),
