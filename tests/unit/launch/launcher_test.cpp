@@ -136,8 +136,10 @@ TEST_F(Launch, AKilledRank) {
 
 TEST_F(Launch, PeersThatDoNotLeaveAreToldAndThenKilled) {
   job_.options.grace_seconds = 0.2;
+  const std::string deaf = (folder_ / "deaf").string();
   const JobEnd end =
-      run(of_rank(0, "exit 65") + of_rank(1, "trap '' TERM; while :; do sleep 0.1; done") + "exec sleep 1000");
+      run(of_rank(0, "while [ ! -e '" + deaf + "' ]; do sleep 0.05; done; exit 65") +
+          of_rank(1, "trap '' TERM; touch '" + deaf + "'; while :; do sleep 0.1; done") + "exec sleep 1000");
   EXPECT_EQ(end.verdict.status, 65);
   EXPECT_THAT(end.message, HasSubstr("rank 1 was killed by SIGKILL (9): the launcher's"));
   EXPECT_THAT(end.message, HasSubstr("rank 2 was killed by SIGTERM (15): the launcher's"));
