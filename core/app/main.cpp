@@ -4,6 +4,7 @@
 
 #include "core/app/completion.hpp"
 #include "core/app/output.hpp"
+#include "core/app/program_begin.hpp"
 #include "core/app/rank_outcome.hpp"
 #include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
@@ -11,6 +12,7 @@
 
 /// The one place that decides the exit status; core/base/error.hpp lists what they mean.
 int main(int argc, char** argv) {
+  titan::app::program_begin();
   titan::app::require_completion();
   titan::app::occupy_standard_streams();
   titan::app::install_fatal_signals();

@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "core/app/engine_library.hpp"
+#include "core/app/program_begin.hpp"
 #include "core/app/rank_outcome.hpp"
 #include "core/app/run_folder.hpp"
 #include "core/app/run_plugins.hpp"
@@ -33,6 +34,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   EngineRun engine_run = plugins.start();
   engine_run.ranks = ranks;
   engine_run.mesh = mesh;
+  engine_run.begin = program_begin();
   stop_flag().check();
   engine.train(engine_run);
 }

@@ -37,11 +37,12 @@ struct EngineRun {
   RankEnvironment ranks;                       // which rank this is
   config::Mesh mesh;                           // the layout of all ranks
   comm::Communicator* communicator = nullptr;  // null: the engine joins the ranks itself; tests run ranks as threads
+  double begin = 0;                            // monotonic seconds, when the program began
   std::vector<std::string> plugin_digests;     // "name version digest" of each plugin: must be equal on all ranks
 };
 
 /// The build id of what is compiled with this header. The number grows with every change of what host and engine share.
-inline constexpr const char* kBuildId = "engine 2, compiler " __VERSION__;
+inline constexpr const char* kBuildId = "engine 3, compiler " __VERSION__;
 
 /// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
 struct Engine {

@@ -89,7 +89,7 @@ void Run::make_trainer(optim::LrSchedule schedule) {
 
 void Run::train() {
   const std::string device_name = processor_name();
-  LoopParts parts{*trainer_, validator_.get(), observers_, run_event(options_, tree_, facts_, device_name)};
+  LoopParts parts{*trainer_, validator_.get(), observers_, run_event(options_, tree_, facts_, device_name), run_.begin};
   announce(run_, options_, *ranks_, parts.begin);
   try {
     run_training_loop(parts);

@@ -62,9 +62,9 @@ void validate(LoopParts& parts, std::int64_t step, Progress& progress) {
   progress.step_begin = monotonic_seconds();
 }
 
-void announce_first_step() {
-  const double seconds = std::round(seconds_since_process_start() * 1000) / 1000;
-  log_info("train", "first step done ", seconds, " s after the start of the process");
+void announce_first_step(double program_begin) {
+  const double seconds = std::round((monotonic_seconds() - program_begin) * 1000) / 1000;
+  log_info("train", "first step done ", seconds, " s after the start of the program");
 }
 
 void run_steps(LoopParts& parts) {
@@ -78,7 +78,7 @@ void run_steps(LoopParts& parts) {
       return;
     }
     parts.observers.step_end(step_event(*result, result->step == last, progress));
-    if (result->step == parts.begin.first_step) announce_first_step();
+    if (result->step == parts.begin.first_step) announce_first_step(parts.program_begin);
     if (parts.validator != nullptr && parts.validator->is_due(result->step)) validate(parts, result->step, progress);
   }
 }

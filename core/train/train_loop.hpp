@@ -13,7 +13,8 @@ struct LoopParts {
   Trainer& trainer;
   Validator* validator = nullptr;  // null: no validation
   Observers& observers;
-  titan_run_event begin{};  // its last_step is the number of steps
+  titan_run_event begin{};   // its last_step is the number of steps
+  double program_begin = 0;  // monotonic seconds
 };
 
 /// Trains to the last step, or to the end of the data (said in a warning), and tells the observers: run begin, each

@@ -57,17 +57,16 @@ std::string validation_line(const ValidationRow& row, const RunFacts& facts, boo
                      c.reset);
 }
 
-std::vector<std::string> begin_lines(const titan_run_event& event) {
+std::string facts_line(const titan_run_event& event) {
   const std::string capacity = event.memory_capacity > 0
                                    ? fmt::format("{:.2f}GiB", static_cast<double>(event.memory_capacity) / kGiB)
                                    : std::string("of unknown size");
   const std::string peak = event.peak_flops > 0 ? fmt::format("{:.1f} TFLOP/s", event.peak_flops / 1e12)
                                                 : std::string("unknown, so mfu is n/a");
-  return {
-      fmt::format("metrics: {:.3g} GFLOP per token forward and backward, device memory {}, device peak {}",
-                  event.num_flops_per_token / 1e9, capacity, peak),
-      fmt::format("metrics: in {}", text(event.dump_folder)),
-  };
+  return fmt::format("metrics: {:.3g} GFLOP per token forward and backward, device memory {}, device peak {}",
+                     event.num_flops_per_token / 1e9, capacity, peak);
 }
+
+std::string files_line(const titan_run_event& event) { return fmt::format("metrics: in {}", text(event.dump_folder)); }
 
 }  // namespace titan::observability

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "plugins/observability/metrics_window.hpp"
 #include "titan/abi/observer.h"
@@ -14,7 +13,9 @@ std::string step_line(const MetricsRow& row, const RunFacts& facts, bool color);
 /// "validate step: 10  loss: 5.12345  memory:  0.53GiB(2.20%)  tps: 12,345".
 std::string validation_line(const ValidationRow& row, const RunFacts& facts, bool color);
 
-/// What is said once before the first step: what tflops, memory and mfu stand on, and where the files are.
-std::vector<std::string> begin_lines(const titan_run_event& event);
+/// What is said once before the first step: what tflops, memory and mfu stand on.
+std::string facts_line(const titan_run_event& event);
+/// And where the files are, by the rank that writes them.
+std::string files_line(const titan_run_event& event);
 
 }  // namespace titan::observability

@@ -25,8 +25,9 @@ MetricsObserver::MetricsObserver(sdk::Host host)
 void MetricsObserver::run_begin(const titan_run_event& event) {
   facts_ = facts_of(event);
   window_ = MetricsWindow(facts_);
-  for (const std::string& line : begin_lines(event)) host_.info(kTag, line);
+  host_.info(kTag, facts_line(event));
   if (host_.rank() != 0) return;
+  host_.info(kTag, files_line(event));
   open(metrics_, event);
   open(validations_, event);
 }

@@ -9,7 +9,7 @@ namespace {
 class Plugin : public MetricsObserver {
  public:
   static constexpr sdk::Identity kIdentity{
-      .id = "org.titan.observability", .name = "observability", .version = "0.1.0", .license = "BSD-3-Clause"};
+      .id = "org.titan.observability", .name = "observability", .version = "0.1.0", .license = "Apache-2.0"};
 
   static void describe(sdk::Describe& declare) {
     declare.options({

@@ -13,7 +13,7 @@ class Plugin {
   static constexpr sdk::Identity kIdentity{.id = "org.titan.parallel",
                                            .name = "parallel",
                                            .version = "0.1.0",
-                                           .license = "BSD-3-Clause",
+                                           .license = "Apache-2.0",
                                            .tier = TITAN_TIER_TORCH,
                                            .torch_version = TITAN_TORCH_VERSION,
                                            .cxx11_abi = _GLIBCXX_USE_CXX11_ABI,

@@ -12,7 +12,7 @@ class Plugin : public Counter {
   static constexpr sdk::Identity kIdentity{.id = "org.titan.example.collective_counter",
                                            .name = "collective_counter",
                                            .version = "0.1.0",
-                                           .license = "BSD-3-Clause"};
+                                           .license = "Apache-2.0"};
 
   static void describe(sdk::Describe& declare) {
     declare.options(

@@ -15,7 +15,7 @@ namespace sdk = titan::sdk;
 class Plugin {
  public:
   static constexpr sdk::Identity kIdentity{
-      .id = "org.titan.example.minigpt", .name = "minigpt", .version = "0.1.0", .license = "BSD-3-Clause"};
+      .id = "org.titan.example.minigpt", .name = "minigpt", .version = "0.1.0", .license = "Apache-2.0"};
 
   /// Called alone for --help and at build time: declares, and does nothing else.
   static void describe(sdk::Describe& d) {

@@ -11,7 +11,7 @@ using titan::mischief::moment;
 class Mischief {
  public:
   static constexpr titan::sdk::Identity kIdentity{
-      .id = "org.titan.test.mischief", .name = "mischief", .version = "0.1.0", .license = "BSD-3-Clause"};
+      .id = "org.titan.test.mischief", .name = "mischief", .version = "0.1.0", .license = "Apache-2.0"};
 
   static void describe(titan::sdk::Describe&) { moment("describe"); }
 

@@ -11,7 +11,7 @@ namespace {
 class Saboteur {
  public:
   static constexpr titan::sdk::Identity kIdentity{
-      .id = "org.titan.test.saboteur", .name = "saboteur", .version = "0.1.0", .license = "BSD-3-Clause"};
+      .id = "org.titan.test.saboteur", .name = "saboteur", .version = "0.1.0", .license = "Apache-2.0"};
   static constexpr std::int32_t kPriority = 900;
 
   static void describe(titan::sdk::Describe&) {}
