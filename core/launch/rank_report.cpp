@@ -73,7 +73,8 @@ void write_rank_error(const std::filesystem::path& path, const RankError& error)
 }
 
 void write_torchelastic_error(const std::filesystem::path& path, const RankError& error) {
-  const json more = {{"py_callstack", ""}, {"timestamp", std::to_string(static_cast<std::int64_t>(error.time))}};
+  // Without a "py_callstack": torchrun shows that in place of the message.
+  const json more = {{"timestamp", std::to_string(static_cast<std::int64_t>(error.time))}};
   write(path, {{"message", {{"message", error.message}, {"errorCode", error.code}, {"extraInfo", more}}}});
 }
 

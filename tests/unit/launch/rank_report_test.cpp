@@ -63,6 +63,7 @@ TEST(RankReport, TorchelasticsForm) {
   const auto found = nlohmann::json::parse(content_of(folder / "e"));
   EXPECT_EQ(found["message"]["message"], "bad data");
   EXPECT_GT(std::stoll(found["message"]["extraInfo"]["timestamp"].get<std::string>()), 1'000'000'000);
+  EXPECT_FALSE(found["message"]["extraInfo"].contains("py_callstack"));  // torchrun would show it as the message
 }
 
 TEST(RankReport, ATokenIsOfOneProcess) {
