@@ -33,6 +33,11 @@ Addresses addresses_of(const Endpoint& endpoint, const char* host) {
   return {found, &::freeaddrinfo};
 }
 
+bool is_loopback(const addrinfo& address) {
+  const auto* name = reinterpret_cast<const sockaddr_in*>(address.ai_addr);
+  return ntohl(name->sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+}
+
 std::int64_t port_of(int socket) {
   sockaddr_in bound{};
   socklen_t size = sizeof bound;
@@ -79,7 +84,10 @@ int listen_on_first(const addrinfo* addresses, StoreSocket& out) {
 
 StoreSocket listen_at(const Endpoint& endpoint, bool any_address) {
   StoreSocket out;
-  int error = listen_on_first(addresses_of(endpoint, endpoint.host.c_str()).get(), out);
+  const Addresses named = addresses_of(endpoint, endpoint.host.c_str());
+  // Distributions map the machine's own name to 127.0.1.1, where no other machine can reach it.
+  const bool is_unreachable = any_address && is_loopback(*named);
+  int error = is_unreachable ? EADDRNOTAVAIL : listen_on_first(named.get(), out);
   if (error == EADDRNOTAVAIL && any_address) error = listen_on_first(addresses_of(endpoint, nullptr).get(), out);
   if (!out.socket.is_open()) refuse(endpoint, error);
   return out;

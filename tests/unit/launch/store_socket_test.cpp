@@ -57,6 +57,14 @@ TEST(StoreSocket, AnAddressOfAnotherMachine) {
   EXPECT_GT(listen_at({"192.0.2.1", 0}, true).port, 0) << "behind a translator all own addresses stand for it";
 }
 
+// What /etc/hosts gives for a machine's own name: other machines could not connect there.
+TEST(StoreSocket, ALoopbackAddressIsNoMeetingPointOfSeveralMachines) {
+  for (const char* host : {"127.0.1.1", "localhost"}) {
+    EXPECT_EQ(name_of(listen_at({host, 0}, true)).sin_addr.s_addr, htonl(INADDR_ANY)) << host;
+    EXPECT_EQ(ntohl(name_of(listen_at({host, 0}, false)).sin_addr.s_addr) >> 24, 127U) << host;
+  }
+}
+
 TEST(StoreSocket, AnUnknownHostIsNamed) {
   const test::Thrown thrown = test::thrown_by([&] { return listen_at({"no-such-host.invalid", 0}, true); });
   EXPECT_EQ(thrown.exit, Exit::unavailable);
