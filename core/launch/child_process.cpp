@@ -60,7 +60,7 @@ struct Preparation {
 };
 
 void restore_signals() {
-  for (const int number : {SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
+  for (const int number : {SIGPIPE, SIGXFSZ, SIGCHLD}) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -128,25 +128,37 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
 ChildProcess::~ChildProcess() {
   if (pid_ < 0) return;
   kill_group();
-  if (has_ended_) return;
-  ::kill(pid_, SIGKILL);
+  if (!has_ended_) ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
 std::optional<ChildChange> ChildProcess::poll_change() {
-  int status = 0;
-  if (has_ended_ || ::waitpid(pid_, &status, WNOHANG | WUNTRACED | WCONTINUED) != pid_) return std::nullopt;
-  if (WIFSTOPPED(status)) return ChildChange{ChildChange::Kind::stopped, 0, WSTOPSIG(status)};
-  if (WIFCONTINUED(status)) return ChildChange{ChildChange::Kind::continued, 0, 0};
-  has_ended_ = true;
-  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  return ChildChange{ChildChange::Kind::ended, signal != 0 ? 128 + signal : WEXITSTATUS(status), signal};
+  if (has_ended_ || pid_ < 0) return std::nullopt;
+  siginfo_t info{};
+  const auto id = static_cast<id_t>(pid_);
+  // Not reaped yet: its number stays its group's, and nobody else's.
+  if (::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    if (errno != ECHILD) return std::nullopt;
+    pid_ = -1;
+    has_ended_ = true;
+    return ChildChange{.kind = ChildChange::Kind::ended, .is_status_lost = true};
+  }
+  if (info.si_pid == pid_) {
+    has_ended_ = true;
+    const int signal = info.si_code == CLD_EXITED ? 0 : info.si_status;
+    return ChildChange{ChildChange::Kind::ended, signal != 0 ? 128 + signal : info.si_status, signal};
+  }
+  if (::waitid(P_PID, id, &info, WSTOPPED | WCONTINUED | WNOHANG) != 0 || info.si_pid != pid_) return std::nullopt;
+  if (info.si_code == CLD_CONTINUED) return ChildChange{ChildChange::Kind::continued, 0, 0};
+  return ChildChange{ChildChange::Kind::stopped, 0, info.si_status};
 }
 
 void ChildProcess::signal(int number) const {
   if (!has_ended_) ::kill(pid_, number);
 }
 
-void ChildProcess::kill_group() const { ::kill(-pid_, SIGKILL); }
+void ChildProcess::kill_group() const {
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+}
 
 }  // namespace titan::launch

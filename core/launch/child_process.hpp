@@ -23,8 +23,9 @@ struct ChildProgram {
 /// How a process changed.
 struct ChildChange {
   enum class Kind { ended, stopped, continued } kind = Kind::ended;
-  int status = 0;  // ended: exit status, or 128 + signal
-  int signal = 0;  // ended: the signal that killed it, or 0; stopped: the signal that stopped it
+  int status = 0;               // ended: exit status, or 128 + signal
+  int signal = 0;               // ended: the signal that killed it, or 0; stopped: the signal that stopped it
+  bool is_status_lost = false;  // ended, and another reaped it: neither is known
 };
 
 /// A process in a group of its own, which the kernel kills when the thread that started it ends. Its standard input is
@@ -37,13 +38,14 @@ class ChildProcess {
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
 
+  /// -1 when another reaped the process.
   pid_t pid() const { return pid_; }
   /// The reading ends; they do not block.
   FileDescriptor& standard_output() { return standard_output_; }
   FileDescriptor& standard_error() { return standard_error_; }
 
   bool has_ended() const { return has_ended_; }
-  /// Tells one change since the last call, without waiting. Reaps the process when it ended.
+  /// Tells one change since the last call, without waiting. A process that ended is a zombie from then on.
   std::optional<ChildChange> poll_change();
   /// Sends a signal to the process, if it still runs.
   void signal(int number) const;

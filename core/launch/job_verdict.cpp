@@ -102,6 +102,7 @@ JobVerdict judge(const std::vector<RankEnd>& ends, int stop_signal) {
 
 std::string describe(const RankEnd& end) {
   if (end.was_stopped) return "was stopped (SIGSTOP) and could not go on; the launcher killed it";
+  if (end.is_status_lost) return concat("ended with a status that another process took, for ", status_of(end));
   if (end.status == 0 && !end.has_token)
     return "exited 0 without its completion token: something ended the process early";
   if (end.signal == 0) return concat("exited ", end.status, meaning_of(end.status));

@@ -15,6 +15,7 @@ struct RankEnd {
   std::int64_t rank = 0;           // global
   int status = 0;                  // exit status, or 128 + signal
   int signal = 0;                  // that killed it, or 0
+  bool is_status_lost = false;     // nobody knows either; the status is what the rank wrote
   bool has_token = false;          // of completion
   double moment = 0;               // when the launcher saw it, seconds of the monotonic clock
   std::optional<RankError> error;  // what the rank wrote

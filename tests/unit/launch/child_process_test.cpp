@@ -111,6 +111,28 @@ TEST(ChildProcess, TellsOfStops) {
   EXPECT_EQ(next_change(process).signal, SIGKILL);
 }
 
+// As where SIGCHLD is ignored: the kernel reaps.
+TEST(ChildProcess, AnEndThatAnotherTookIsAnEnd) {
+  ChildProcess process(shell("exit 3"));
+  ::waitpid(process.pid(), nullptr, 0);
+  const ChildChange change = next_change(process);
+  EXPECT_EQ(change.kind, ChildChange::Kind::ended);
+  EXPECT_TRUE(change.is_status_lost);
+  EXPECT_FALSE(process.poll_change().has_value());
+}
+
+// Its group is killed by that number, which must not be another's by then.
+TEST(ChildProcess, KeepsItsNumberUntilItIsDestroyed) {
+  pid_t pid = 0;
+  {
+    ChildProcess process(shell("exit 3"));
+    pid = process.pid();
+    EXPECT_EQ(next_change(process).status, 3);
+    EXPECT_FALSE(is_gone(pid));
+  }
+  EXPECT_TRUE(is_gone(pid));
+}
+
 TEST(ChildProcess, LeavesNothingBehind) {
   const test::TemporaryFolder folder;
   const auto grandchild = [&] { return std::atoi(test::content_of(folder / "pid").c_str()); };
