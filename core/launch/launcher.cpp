@@ -15,6 +15,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
+#include "core/base/stop_signals.hpp"
 #include "core/launch/child_process.hpp"
 #include "core/launch/rank_output.hpp"
 #include "core/launch/signal_inbox.hpp"
@@ -37,6 +38,7 @@ struct LocalRank {
   std::unique_ptr<RankStream> output;
   std::unique_ptr<RankStream> errors;
   std::unique_ptr<ChildProcess> process;
+  pid_t pid = 0;
   bool is_stopped = false;
 };
 
@@ -102,6 +104,7 @@ class Launcher {
   Supervision supervision_;
   std::vector<std::unique_ptr<LocalRank>> ranks_;
   int stop_signal_ = 0;
+  double stop_moment_ = 0;
   bool has_failure_ = false;
   bool told_of_output_ = false;
 };
@@ -149,6 +152,7 @@ void Launcher::start(LocalRank& rank, std::int64_t local_rank, const StoreSocket
   child.variables = rank_variables(own_variables(), options_, local_rank, store.port, socket, rank.report);
   if (socket >= 0) child.inherited.push_back(socket);
   rank.process = std::make_unique<ChildProcess>(child);
+  rank.pid = rank.process->pid();
   rank.output->attach(std::move(rank.process->standard_output()));
   rank.errors->attach(std::move(rank.process->standard_error()));
 }
@@ -196,10 +200,12 @@ void Launcher::write_consoles() {
 
 void Launcher::take_signals() {
   for (const int signal : inbox_.take()) {
-    if (signal == SIGCHLD) continue;
+    const double now = monotonic_seconds();
+    if (signal == SIGCHLD || (signal == stop_signal_ && now < stop_moment_ + kOneRequestSeconds)) continue;
     say(stop_signal_ == 0 ? "passing on SIG" : "a second signal, ending all ranks now: SIG", ::sigabbrev_np(signal));
+    if (stop_signal_ == 0) stop_moment_ = now;
     if (stop_signal_ == 0) stop_signal_ = signal;
-    supervision_.stop_requested(signal, monotonic_seconds());
+    supervision_.stop_requested(signal, now);
   }
 }
 
@@ -230,8 +236,11 @@ void Launcher::rank_ended(std::size_t place, const ChildChange& change) {
   rank.end.status = change.status;
   rank.end.signal = change.signal;
   rank.end.moment = monotonic_seconds();
-  rank.end.has_token = has_done_token(rank.report.done, rank.process->pid());
+  rank.end.has_token = has_done_token(rank.report.done, rank.pid);
   rank.end.error = read_rank_error(rank.report.error);
+  if (rank.end.error && rank.end.error->pid != rank.pid) rank.end.error.reset();
+  rank.end.is_status_lost = change.is_status_lost;
+  if (change.is_status_lost && rank.end.error) rank.end.status = rank.end.error->code;
   const bool failed = status_of(rank.end) != 0;
   supervision_.rank_ended(place, failed, rank.end.moment);
   if (!failed || std::exchange(has_failure_, true) || stop_signal_ != 0) return;

@@ -7,31 +7,29 @@
 #include <system_error>
 
 #include "core/base/error.hpp"
+#include "core/base/stop_signals.hpp"
 
 namespace titan::launch {
-namespace {
-
-bool is_ignored(int signal) {
-  struct sigaction current = {};
-  return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
-}
-
-}  // namespace
-
 SignalInbox::SignalInbox() {
   sigset_t wanted;
   ::sigemptyset(&wanted);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
-    if (signal != SIGHUP || !is_ignored(SIGHUP)) ::sigaddset(&wanted, signal);
-  }
+  ::sigaddset(&wanted, SIGCHLD);
+  for (const int signal : stop_signals()) ::sigaddset(&wanted, signal);
   descriptor_ = FileDescriptor(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_.is_open()) {
     throw ResourceError("[launch] cannot wait for signals: ", std::generic_category().message(errno));
   }
   ::pthread_sigmask(SIG_BLOCK, &wanted, &before_);
+  // Where a parent ignored SIGCHLD the kernel would reap the ranks, and nobody would learn how they ended.
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &action, &child_action_before_);
 }
 
-SignalInbox::~SignalInbox() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+SignalInbox::~SignalInbox() {
+  ::sigaction(SIGCHLD, &child_action_before_, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 std::vector<int> SignalInbox::take() {
   std::vector<int> signals;

@@ -8,8 +8,9 @@
 
 namespace titan::launch {
 
-/// Takes the calling thread's SIGINT, SIGTERM, SIGHUP and SIGCHLD as something to read instead of handlers. SIGHUP
-/// stays ignored where it is (nohup). The end of its life restores what was before.
+/// Takes the calling thread's stop_signals() and SIGCHLD as something to read instead of handlers. An
+/// ignored SIGCHLD is not ignored for that time, or the ends of children would be lost. The end of its life
+/// restores what was before.
 class SignalInbox {
  public:
   SignalInbox();
@@ -24,6 +25,7 @@ class SignalInbox {
 
  private:
   sigset_t before_{};
+  struct sigaction child_action_before_ {};
   FileDescriptor descriptor_;
 };
 

@@ -51,6 +51,24 @@ class Launch : public testing::Test {
     return end;
   }
 
+  /// Ranks that trap signals and wait; once all are there the launcher gets the signals, each a moment after the other.
+  JobEnd run_and_signal(const std::string& trap, const std::vector<int>& signals) {
+    const std::string ready = (folder_ / "ready").string();
+    const auto is_ready = [&](std::int64_t rank) { return std::filesystem::exists(ready + std::to_string(rank)); };
+    const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+    const pthread_t main_thread = ::pthread_self();
+    std::thread sender([&] {
+      while (!std::ranges::all_of(job_.options.shown_ranks, is_ready)) pause();
+      for (const int signal : signals) {
+        ::pthread_kill(main_thread, signal);
+        pause();
+      }
+    });
+    const JobEnd end = run(trap + "touch '" + ready + "'$RANK; while :; do sleep 0.05; done");
+    sender.join();
+    return end;
+  }
+
   std::string shown() const { return content_of(folder_ / "out"); }
   std::string said() const { return content_of(folder_ / "err"); }
 
@@ -109,12 +127,28 @@ TEST_F(Launch, WhatTheRankWroteIsQuoted) {
   const JobEnd end = run(
       of_rank(
           0,
-          R"(printf '{"code":80,"message":"[train] not finite\\nstep 3","rank":0,"host":"h","pid":1,"time":1,"moment":1,)"
-          R"("phase":"in training"}' >"$TITAN_ERROR_FILE"; exit 80)") +
+          R"(printf '{"code":80,"message":"[train] not finite\\nstep 3","rank":0,"host":"h","pid":%d,"time":1,"moment":1,)"
+          R"("phase":"in training"}' $$ >"$TITAN_ERROR_FILE"; exit 80)") +
       kDone);
   EXPECT_EQ(end.verdict.status, 80);
   EXPECT_THAT(end.message, HasSubstr("rank 0 failed first: it exited 80 (in training)"));
   EXPECT_THAT(end.message, HasSubstr("[launch] rank 0 says: [train] not finite\n[launch] rank 0 says: step 3"));
+}
+
+TEST_F(Launch, WhatAnotherProcessWroteIsNot) {
+  const JobEnd end = run(
+      of_rank(0,
+              R"(printf '{"code":80,"message":"not mine","rank":0,"host":"h","pid":1,"time":1,"moment":1,"phase":"p"}')"
+              R"( >"$TITAN_ERROR_FILE"; exit 65)") +
+      kDone);
+  EXPECT_EQ(end.verdict.status, 65);
+  EXPECT_THAT(end.message, Not(HasSubstr("not mine")));
+}
+
+TEST_F(Launch, WhereTheEndsOfChildrenAreIgnored) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(run(of_rank(1, "exit 65") + kDone).verdict.status, 65);
+  std::signal(SIGCHLD, before);
 }
 
 TEST_F(Launch, ASuccessWithoutTheTokenIsNone) {
@@ -153,21 +187,25 @@ TEST_F(Launch, AStoppedRankIsTheCause) {
 }
 
 TEST_F(Launch, AStopIsPassedOnToAll) {
-  const std::string ready = (folder_ / "ready").string();
-  const auto all_are_ready = [&] {
-    const auto is_ready = [&](std::int64_t rank) { return std::filesystem::exists(ready + std::to_string(rank)); };
-    return std::ranges::all_of(job_.options.shown_ranks, is_ready);
-  };
-  const pthread_t main_thread = ::pthread_self();
-  std::thread sender([&] {
-    while (!all_are_ready()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    ::pthread_kill(main_thread, SIGINT);
-  });
-  const JobEnd end = run("trap 'exit 130' INT; touch '" + ready + "'$RANK; while :; do sleep 0.05; done");
-  sender.join();
+  const JobEnd end = run_and_signal("trap 'exit 130' INT; ", {SIGINT});
   EXPECT_EQ(end.verdict.status, 130) << said();
   EXPECT_EQ(end.verdict.stop_signal, SIGINT);
   EXPECT_EQ(end.message, "");
+}
+
+// `timeout` signals the launcher and then its group, the launcher among it.
+TEST_F(Launch, ACopyOfAStopIsNoSecondOne) {
+  const JobEnd end = run_and_signal("trap 'sleep 1; exit 143' TERM; ", {SIGTERM, SIGTERM});
+  EXPECT_EQ(end.verdict.status, 143);
+  EXPECT_THAT(said(), Not(HasSubstr("a second signal")));
+  EXPECT_THAT(said(), Not(HasSubstr("killing")));
+}
+
+TEST_F(Launch, ASecondStopEndsAtOnce) {
+  job_.options.grace_seconds = 1000;
+  const JobEnd end = run_and_signal("trap '' TERM INT; ", {SIGTERM, SIGINT});
+  EXPECT_EQ(end.verdict.status, 143);
+  EXPECT_THAT(said(), HasSubstr("a second signal, ending all ranks now: SIGINT"));
 }
 
 TEST_F(Launch, WhatARankLeavesBehindIsKilled) {

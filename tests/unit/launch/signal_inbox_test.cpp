@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -19,6 +21,14 @@ TEST(SignalInbox, TakesSignalsInsteadOfHandlers) {
   EXPECT_TRUE(inbox.take().empty());
 }
 
+TEST(SignalInbox, TakesEverySignalThatAsksForAnEnd) {
+  SignalInbox inbox;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1}) {
+    ::raise(signal);
+    EXPECT_THAT(inbox.take(), testing::ElementsAre(signal));
+  }
+}
+
 TEST(SignalInbox, RestoresTheMask) {
   sigset_t before;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
@@ -28,6 +38,21 @@ TEST(SignalInbox, RestoresTheMask) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
     EXPECT_EQ(::sigismember(&before, signal), ::sigismember(&after, signal)) << signal;
   }
+}
+
+// Whoever starts the launcher may ignore SIGCHLD, and that is inherited.
+TEST(SignalInbox, AnIgnoredEndOfAChildIsHeard) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  {
+    SignalInbox inbox;
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(3);
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child) << "the kernel reaped it";
+    EXPECT_EQ(WEXITSTATUS(status), 3);
+    EXPECT_THAT(inbox.take(), testing::ElementsAre(SIGCHLD));
+  }
+  EXPECT_EQ(std::signal(SIGCHLD, before), SIG_IGN) << "what was before is back";
 }
 
 TEST(SignalInbox, AnIgnoredHangUpStaysIgnored) {
