@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/app/compare/compare_request.hpp"
@@ -68,9 +72,22 @@ std::string judge_runs(const CompareRequest& request, const std::vector<RunTable
   return verdict;
 }
 
+/// A run's own file, or anything else, is not overwritten by mistake.
+void check_target(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(64, '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (is_stored_reference(begin)) return;
+  throw CreateError("[compare] there is a file that is no stored reference, it is not overwritten: ",
+                    printable(path.native()), ": give --export another name");
+}
+
 void store(const CompareRequest& request, RunTable table, const config::Registry& registry) {
   table.settings = settings_that_matter(table.settings, registry);
   if (request.range.last) std::erase_if(table.rows, [&](const auto& row) { return row.first > *request.range.last; });
+  check_target(*request.written);
   write_file_atomically(*request.written, render_reference(table));
   print(concat("stored ", printable(table.name), " as ", printable(*request.written), ": ", table.rows.size(),
                table.rows.size() == 1 ? " step, " : " steps, ", printable(join(table.columns, ", ")), "\n"));

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/app/folder_lock.hpp"
+#include "core/app/output.hpp"
 #include "core/app/run_folder.hpp"
 #include "core/app/run_selection.hpp"
 #include "core/app/signals.hpp"
@@ -12,6 +14,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/log_spdlog.hpp"
+#include "core/config/help.hpp"
 #include "core/config/mesh.hpp"
 #include "core/launch/launch_options.hpp"
 #include "core/launch/launcher.hpp"
@@ -36,6 +39,14 @@ launch::LaunchOptions read_options(const Session& session, const config::Invocat
   }
   problems.throw_if_any();
   return launch::read_launch_options(line, &variable);
+}
+
+/// Answers words that ask for help in place of the ranks, each of which would.
+bool print_help(const Session& session, const config::Words& command) {
+  const config::Invocation run = config::split_verb(session.registry(), command, kRunVerb);
+  const auto pattern = config::help_pattern(run.words);
+  if (pattern) print(config::render_help(session.registry(), {.verb = run.verb, .pattern = *pattern}));
+  return pattern.has_value();
 }
 
 /// What the ranks would refuse is refused here, once and before there is any.
@@ -63,10 +74,14 @@ void run(const Session& session, const config::Invocation& invocation) {
   start_spdlog();
   launch::Job job;
   job.options = read_options(session, invocation);
+  if (print_help(session, job.options.command)) return;
   const config::Config config = check_run(session, job.options);
   stop_flag().check();
 
   const std::filesystem::path dump_folder = make_dump_folder(config);
+  // One machine locks for all: they may share the folder.
+  const FolderLock lock = job.options.node_rank == 0 ? FolderLock(dump_folder) : FolderLock();
+  announce_locked_folder();
   job.program = std::filesystem::canonical("/proc/self/exe");
   job.arguments = job.options.command;
   job.log_folder = job.options.log_folder.value_or(dump_folder / "logs");

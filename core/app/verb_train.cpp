@@ -1,6 +1,8 @@
 #include <cstdint>
+#include <filesystem>
 
 #include "core/app/engine_library.hpp"
+#include "core/app/folder_lock.hpp"
 #include "core/app/program_begin.hpp"
 #include "core/app/rank_outcome.hpp"
 #include "core/app/run_folder.hpp"
@@ -22,6 +24,9 @@ void run(const Session& session, const config::Invocation& invocation) {
   const RankEnvironment ranks = read_rank_environment().value_or(RankEnvironment{});
   const config::Mesh mesh = config::Mesh::from(config, ranks.world_size);
   stop_flag().check();
+  const std::filesystem::path folder = make_dump_folder(config);
+  // One rank locks for all.
+  const FolderLock lock = ranks.rank == 0 && !folder_is_locked_for_us() ? FolderLock(folder) : FolderLock();
   prepare_run_folder(config, ranks.rank);
   write_errors_to(config.string("dump_folder"));
   stop_flag().check();

@@ -75,6 +75,13 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
+/// A device, pipe or folder is not replaced by a file; a link is, not what it points to.
+void refuse_special_file(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)) return;
+  throw CreateError("[files] cannot create file: ", shown(path), ": something else has that name");
+}
+
 void sync_folder(const std::filesystem::path& folder, const std::filesystem::path& target) {
   const FileDescriptor descriptor =
       open_descriptor(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOCTTY);
@@ -124,6 +131,7 @@ void read_file_in_pieces(const std::filesystem::path& path, const std::function<
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  refuse_special_file(path);
   TemporaryFile temporary(path);
   temporary.write(content, path);
   temporary.rename(path);

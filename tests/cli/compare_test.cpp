@@ -1,3 +1,7 @@
+#include <sys/stat.h>
+
+#include <filesystem>
+
 #include "tests/cli/runner/titan.hpp"
 
 namespace titan::cli {
@@ -108,6 +112,26 @@ TEST_F(CompareRunsTest, TwoRunsOfOneSeedAreEqual) {
   EXPECT_THAT(differ, ExitsWith(1));
   EXPECT_THAT(differ, Prints("debug.seed: 1 | 2"));
   EXPECT_THAT(differ, Prints("first differing step 1: "));
+}
+
+TEST_F(CompareTest, ARunsOwnFileIsNotOverwritten) {
+  const std::string before = read(folder_ / "fsdp/metrics.jsonl");
+  const Outcome outcome = compare({"fsdp", "--export", "fsdp/metrics.jsonl"});
+  EXPECT_THAT(outcome, ExitsWith(73));
+  EXPECT_THAT(outcome, Says("no stored reference"));
+  EXPECT_EQ(read(folder_ / "fsdp/metrics.jsonl"), before);
+}
+
+TEST_F(CompareTest, AStoredReferenceIsReplaced) {
+  EXPECT_THAT(compare({"fsdp", "--export", "ref.json"}), ExitsWith(0));
+  EXPECT_THAT(compare({"ddp", "--export", "ref.json"}), ExitsWith(0));
+  EXPECT_THAT(compare({"ddp", "--import", "ref.json"}), ExitsWith(0));
+}
+
+TEST_F(CompareTest, APipeIsNotReplacedByAFile) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(compare({"fsdp", "--export", "pipe"}), ExitsWith(73));
+  EXPECT_TRUE(std::filesystem::is_fifo(folder_ / "pipe"));
 }
 
 }  // namespace

@@ -100,5 +100,11 @@ TEST_F(LaunchTest, APortInUse) {
   expect_no_rank();
 }
 
+TEST_F(LaunchTest, TheRanksHelpIsPrintedOnce) {
+  const Outcome outcome = titan({"launch", "--nproc-per-node", "2", "--", "--help=comm.train_timeout"}).run();
+  EXPECT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome, Prints("comm.train_timeout_seconds"));
+}
+
 }  // namespace
 }  // namespace titan::cli

@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "tests/cli/runner/titan.hpp"
 
 namespace titan::cli {
@@ -34,6 +38,19 @@ TEST_F(OutputTest, AFolderThatCannotBeWrittenIsRefused) {
   EXPECT_THAT(tiny_run({}).run(), ExitsWith(73));
   fs::permissions(dump_folder(), fs::perms::owner_all);
   EXPECT_TRUE(fs::is_empty(dump_folder()));
+}
+
+TEST_F(OutputTest, AFolderOfAnotherRunIsRefused) {
+  fs::create_directory(dump_folder());
+  const int lock = ::open((dump_folder() / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(lock, 0);
+  ASSERT_EQ(::write(lock, "process 7 on here", 17), 17);
+  ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+  const Outcome outcome = tiny_run({}).run();
+  ::close(lock);
+  EXPECT_THAT(outcome, ExitsWith(73));
+  EXPECT_THAT(outcome, Says("locked by process 7 on here"));
+  EXPECT_FALSE(fs::exists(dump_folder() / "config.toml"));
 }
 
 TEST_F(OutputTest, PrintingToAFullDeviceFails) {

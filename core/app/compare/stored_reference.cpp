@@ -167,7 +167,16 @@ std::string render_reference(const RunTable& table) {
   for (bool first = true; const auto& [step, values] : table.rows) {
     text += concat(std::exchange(first, false) ? "\n" : ",\n", row_text(step, values));
   }
-  return text + "\n  ]\n}\n";
+  text += "\n  ]\n}\n";
+  if (text.size() > kLimits.bytes) {
+    throw DataError("[compare] too many steps for a stored reference: ", printable(table.name), ": ", table.rows.size(),
+                    " steps, ", text.size(), " bytes, limit ", kLimits.bytes, ": keep fewer with --steps");
+  }
+  return text;
+}
+
+bool is_stored_reference(std::string_view text) {
+  return text.starts_with(concat("{\n  \"format\": \"", kFormat, '"'));
 }
 
 RunTable read_stored_reference(std::string_view text, const std::string& source,
