@@ -5,21 +5,27 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 
 #include "core/base/breadcrumb.hpp"
+#include "core/base/stop_signals.hpp"
 
 namespace titan::app {
 namespace {
 
 constexpr unsigned kStartGraceSeconds = 1;
+constexpr const char* kStopping = ": stopping; another one, a second from now or later, ends at once\n";
 
 constinit StopFlag stop_requested;
 constinit std::atomic<bool> is_training{false};
 constinit std::atomic<bool> heard_from_parent{false};
 constinit std::atomic<bool> heard_from_others{false};
+constinit std::atomic<std::int64_t> first_moment{0};
 
 /// Async-signal-safe text: cut where it does not fit.
 class SignalText {
@@ -55,19 +61,43 @@ const char* name_of(int signal) {
       return "SIGINT";
     case SIGTERM:
       return "SIGTERM";
+    case SIGQUIT:
+      return "SIGQUIT";
+    case SIGUSR1:
+      return "SIGUSR1";
     default:
       return "SIGHUP";
   }
 }
 
+/// Monotonic nanoseconds; async-signal-safe.
+std::int64_t nanoseconds_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
 /// A scheduler may signal the launcher, which passes that on, and its ranks too: the two are one request.
+void stop_or_end(int signal, bool is_from_parent) {
+  const std::int64_t now = nanoseconds_now();
+  const bool was_heard = (is_from_parent ? heard_from_parent : heard_from_others).exchange(true);
+  const int before = stop_requested.requested();
+  if (before == 0) {
+    first_moment = now;
+    stop_requested.request(signal);
+    if (!is_training.load()) ::alarm(kStartGraceSeconds);
+    SignalText().add("[titan] ").add(name_of(signal)).add(kStopping).write_to_stderr();
+    return;
+  }
+  const auto elapsed = static_cast<double>(now - first_moment.load()) * 1e-9;
+  const bool is_copy = signal == before && elapsed < kOneRequestSeconds;
+  if (was_heard && !is_copy) ::_exit(128 + signal);
+}
+
 void on_stop_signal(int signal, siginfo_t* info, void*) {
-  std::atomic<bool>& heard = info->si_pid == ::getppid() ? heard_from_parent : heard_from_others;
-  if (heard.exchange(true)) ::_exit(128 + signal);
-  if (stop_requested.requested() != 0) return;
-  stop_requested.request(signal);
-  if (!is_training.load()) ::alarm(kStartGraceSeconds);
-  SignalText().add("[titan] ").add(name_of(signal)).add(": stopping; a second one ends at once\n").write_to_stderr();
+  const int error_before = errno;
+  stop_or_end(signal, info->si_pid == ::getppid());
+  errno = error_before;
 }
 
 void on_alarm(int) {
@@ -103,11 +133,6 @@ void install_stop(int signal) {
   ::sigaction(signal, &action, nullptr);
 }
 
-bool is_ignored(int signal) {
-  struct sigaction current = {};
-  return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
-}
-
 /// A stack for the main thread's fatal-signal handler: an overflown stack cannot run one.
 void install_signal_stack() {
   alignas(16) static std::array<std::byte, 64 * 1024> memory;
@@ -122,9 +147,7 @@ void install_signal_stack() {
 const StopFlag& stop_flag() { return stop_requested; }
 
 void install_stop_signals() {
-  install_stop(SIGINT);
-  install_stop(SIGTERM);
-  if (!is_ignored(SIGHUP)) install_stop(SIGHUP);
+  for (const int signal : stop_signals()) install_stop(signal);
   install(SIGALRM, on_alarm, SA_RESTART);
   // A reader that left and a file at its size limit are errors of the write, not the end of the run.
   std::signal(SIGPIPE, SIG_IGN);

@@ -4,9 +4,9 @@
 
 namespace titan::app {
 
-/// Makes SIGINT, SIGTERM and SIGHUP set the process's stop flag. A second one ends the process at once with 128 + n; so
-/// does, before begin_training(), a second without a safe point. One from the parent and one from somebody else are
-/// one. SIGHUP stays ignored where it is (nohup); SIGPIPE and SIGXFSZ become so. Call once, from main.
+/// Makes the stop_signals() set the process's stop flag. A second one ends the process at once with 128 + n; so does,
+/// before begin_training(), a second without a safe point. One from the parent and one from somebody else are one, and
+/// so are copies of one signal within kOneRequestSeconds. SIGPIPE and SIGXFSZ become ignored. Call once, from main.
 void install_stop_signals();
 
 /// The flag those signals set.

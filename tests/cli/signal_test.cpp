@@ -8,6 +8,8 @@
 namespace titan::cli {
 namespace {
 
+using testing::AllOf;
+
 class SignalTest : public TrainTest {
  protected:
   /// A run in which the plugin does `deed` at `moment`.
@@ -65,11 +67,25 @@ TEST_F(SignalTest, InAValidation) {
 TEST_F(SignalTest, OthersStopToo) {
   EXPECT_THAT(run_with("terminate", "step").run(), ExitsWith(143));
   EXPECT_THAT(run_with("hang_up", "step").run(), ExitsWith(129));
+  EXPECT_THAT(run_with("quit", "step").run(), AllOf(ExitsWith(128 + SIGQUIT), Says("SIGQUIT")));
+  EXPECT_THAT(run_with("user_signal", "step").run(), AllOf(ExitsWith(128 + SIGUSR1), Says("SIGUSR1")));
 }
 
 TEST_F(SignalTest, ASecondOneEndsAtOnce) {
-  EXPECT_THAT(run_with("interrupt_twice", "run_begin").run(), ExitsWith(130));
+  EXPECT_THAT(run_with("interrupt_twice", "step").run(), ExitsWith(130));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "mark")) << "the plugin went on after the second signal";
+}
+
+TEST_F(SignalTest, AnotherOneEndsAtOnceHoweverSoon) {
+  EXPECT_THAT(run_with("interrupt_and_terminate", "step").run(), ExitsWith(143));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "mark")) << "the plugin went on after the second signal";
+}
+
+// As `timeout` sends it, to its child and then to its group.
+TEST_F(SignalTest, ACopyIsNoSecondOne) {
+  const Outcome outcome = run_with("interrupt_in_copies", "step").run();
+  EXPECT_THAT(outcome, ExitsWith(130));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "mark")) << "the step was cut off";
 }
 
 TEST_F(SignalTest, OneDoesNotEndAtOnce) {

@@ -26,10 +26,15 @@ inline void act(std::string_view deed) {
   volatile int* nowhere = nullptr;
   if (deed.starts_with("interrupt")) ::raise(SIGINT);
   if (deed == "interrupt_and_sleep") std::this_thread::sleep_for(std::chrono::seconds(2));
+  if (deed == "sleep") std::this_thread::sleep_for(std::chrono::seconds(8));
   while (deed == "hang" || deed == "interrupt_and_hang") std::this_thread::sleep_for(std::chrono::seconds(1));
-  if (deed == "interrupt_twice") ::raise(SIGINT);
-  if (deed == "terminate") ::raise(SIGTERM);
+  // Later than the time in which a copy of the first may come.
+  if (deed == "interrupt_twice") std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  if (deed == "interrupt_twice" || deed == "interrupt_in_copies") ::raise(SIGINT);
+  if (deed == "interrupt_and_terminate" || deed == "terminate") ::raise(SIGTERM);
   if (deed == "hang_up") ::raise(SIGHUP);
+  if (deed == "quit") ::raise(SIGQUIT);
+  if (deed == "user_signal") ::raise(SIGUSR1);
   if (deed == "exit") std::exit(0);
   if (deed == "quick_exit") std::quick_exit(0);
   if (deed == "_exit") ::_exit(0);
