@@ -1,6 +1,7 @@
 #include "core/launch/rank_output.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,12 +20,25 @@ constexpr std::size_t kMostReadsAtTheEnd = 1024;
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
+/// Without waiting for the reader that a FIFO of that name would need.
 FileDescriptor open_log(const std::filesystem::path& path) {
-  FileDescriptor file = open_descriptor(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NOCTTY, 0600);
-  if (file.is_open()) return file;
-  const int error = errno;
-  if (error == ELOOP) throw TrustError("[launch] log file is a symbolic link: ", printable(path.native()));
-  throw CreateError("[launch] cannot open log file: ", printable(path.native()), ": ", reason(error));
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+  FileDescriptor file = open_descriptor(path.c_str(), kFlags, 0600);
+  if (!file.is_open() && errno == ELOOP) {
+    throw TrustError("[launch] log file is a symbolic link: ", printable(path.native()));
+  }
+  const int error = file.is_open() ? 0 : errno;
+  struct stat found = {};
+  if (error == ENXIO || (error == 0 && (::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)))) {
+    throw CreateError("[launch] log file is no regular file: ", printable(path.native()),
+                      ": remove it, or name another folder with --log-dir");
+  }
+  if (error == EMFILE || error == ENFILE) {
+    throw ResourceError("[launch] too many open files for the ranks' logs: ", printable(path.native()), ": ",
+                        reason(error), "; raise the limit (ulimit -n)");
+  }
+  if (error != 0) throw CreateError("[launch] cannot open log file: ", printable(path.native()), ": ", reason(error));
+  return file;
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ class LastLines {
 class RankStream {
  public:
   /// `file`: where the bytes go; an empty path for nowhere. `console` null: lines are not shown. CreateError when the
-  /// file cannot be opened, TrustError when it is a symbolic link.
+  /// file cannot be opened or is no regular file, TrustError when it is a symbolic link;
+  /// ResourceError: too many files are open.
   RankStream(std::filesystem::path file, std::string prefix, Console* console, LastLines& last);
 
   /// Takes the reading end of the rank's pipe, which does not block.

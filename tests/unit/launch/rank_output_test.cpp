@@ -3,7 +3,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include <array>
 
@@ -74,15 +78,22 @@ TEST(RankStream, FinishDoesNotWaitForWritersThatLiveOn) {
   EXPECT_THAT(last.lines(), ElementsAre("last"));
 }
 
+// A file at its size limit stands for a disk that is full.
 TEST(RankStream, AFullDiskIsToldOnceAndLinesGoOn) {
-  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
+  const TemporaryFolder folder;
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit nothing{0, before.rlim_max};
   Pipe pipe;
   LastLines last;
-  RankStream stream("/dev/full", "[rank0]:", nullptr, last);
+  RankStream stream(folder / "log", "[rank0]:", nullptr, last);
   stream.attach(std::move(pipe.reading));
   pipe.write("one\n");
+  ::setrlimit(RLIMIT_FSIZE, &nothing);
   stream.read_some();
-  EXPECT_THAT(stream.take_problem(), testing::HasSubstr("cannot write /dev/full"));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_THAT(stream.take_problem(), testing::HasSubstr("cannot write " + (folder / "log").string()));
   pipe.write("two\n");
   stream.read_some();
   EXPECT_EQ(stream.take_problem(), "");
@@ -95,6 +106,17 @@ TEST(RankStream, AFileThatCannotBeOpened) {
   EXPECT_THROW(RankStream(folder / "missing/log", "", nullptr, last), CreateError);
   ASSERT_EQ(::symlink("elsewhere", (folder / "link").c_str()), 0);
   EXPECT_THROW(RankStream(folder / "link", "", nullptr, last), TrustError);
+}
+
+// Opening a FIFO to write waits for a reader, without an end.
+TEST(RankStream, AFileThatIsNone) {
+  const TemporaryFolder folder;
+  LastLines last;
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  EXPECT_THROW(RankStream(folder / "fifo", "", nullptr, last), CreateError);
+  const FileDescriptor reader = open_descriptor((folder / "fifo").c_str(), O_RDONLY | O_NONBLOCK);
+  EXPECT_THROW(RankStream(folder / "fifo", "", nullptr, last), CreateError);
+  EXPECT_THROW(RankStream("/dev/null", "", nullptr, last), CreateError);
 }
 
 TEST(LastLines, KeepsTheLastOnes) {
