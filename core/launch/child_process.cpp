@@ -38,16 +38,19 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 /// Everything the child needs, made before the fork: after it only async-signal-safe calls are allowed.
 struct Preparation {
-  explicit Preparation(const ChildProgram& program) : path(program.program), inherited(program.inherited) {
+  explicit Preparation(const ChildProgram& program)
+      : path(program.program), inherited(program.inherited), descriptor_limit(program.descriptor_limit) {
     words.push_back(path.native());
     words.insert(words.end(), program.arguments.begin(), program.arguments.end());
     for (const auto& [name, value] : program.variables) texts.push_back(concat(name, "=", value));
     arguments = pointers(words);
     environment = pointers(texts);
+    if (!nothing.is_open()) throw ResourceError("[launch] cannot open /dev/null: ", reason(errno));
   }
 
   std::filesystem::path path;
   std::vector<int> inherited;
+  std::optional<rlimit> descriptor_limit;
   std::vector<std::string> words;
   std::vector<std::string> texts;
   std::vector<char*> arguments;
@@ -81,6 +84,7 @@ bool connect_streams(const Preparation& ready) {
   // The parent may have died before the line above.
   if (::getppid() != ready.parent) ::_exit(kCannotExecute);
   restore_signals();
+  if (ready.descriptor_limit) ::setrlimit(RLIMIT_NOFILE, &*ready.descriptor_limit);
   if (connect_streams(ready)) ::execve(ready.path.c_str(), ready.arguments.data(), ready.environment.data());
   const int error = errno;
   if (::write(ready.failure.writing.get(), &error, sizeof error) < 0) ::_exit(kCannotExecute);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -17,7 +18,8 @@ struct ChildProgram {
   std::filesystem::path program;
   std::vector<std::string> arguments;  // without the program's name
   Variables variables;
-  std::vector<int> inherited;  // descriptors that stay open under their numbers
+  std::vector<int> inherited;                             // descriptors that stay open under their numbers
+  std::optional<rlimit> descriptor_limit = std::nullopt;  // of its open files; none: this process's
 };
 
 /// How a process changed.

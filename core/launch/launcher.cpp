@@ -17,6 +17,7 @@
 #include "core/base/files.hpp"
 #include "core/base/stop_signals.hpp"
 #include "core/launch/child_process.hpp"
+#include "core/launch/descriptor_limit.hpp"
 #include "core/launch/rank_output.hpp"
 #include "core/launch/signal_inbox.hpp"
 #include "core/launch/store_socket.hpp"
@@ -77,6 +78,7 @@ class Launcher {
   void open_files();
   void open_streams(LocalRank& rank);
   void start_ranks(const StoreSocket& store);
+  void check_inbox();
   void start(LocalRank& rank, std::int64_t local_rank, const StoreSocket& store);
 
   void turn();
@@ -98,6 +100,7 @@ class Launcher {
 
   const Job& job_;
   LaunchOptions options_;
+  DescriptorLimit descriptor_limit_;
   SignalInbox inbox_;
   Console output_;
   Console errors_;
@@ -109,7 +112,16 @@ class Launcher {
   bool told_of_output_ = false;
 };
 
+/// A folder that the user named may be a link; what the run's own folder holds may not lead out of it.
+void refuse_link(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_symlink(folder, ignored)) return;
+  throw TrustError("[launch] folder is a symbolic link: ", printable(folder.native()));
+}
+
 void Launcher::open_files() {
+  if (!options_.log_folder) refuse_link(job_.log_folder);
+  refuse_link(job_.report_folder);
   create_folder(job_.log_folder);
   create_folder(job_.report_folder);
   for (std::int64_t local = 0; local < options_.num_local_ranks; ++local) {
@@ -142,13 +154,22 @@ void Launcher::open_streams(LocalRank& rank) {
 
 void Launcher::start_ranks(const StoreSocket& store) {
   for (std::size_t place = 0; place < ranks_.size(); ++place) {
+    check_inbox();
     start(*ranks_[place], static_cast<std::int64_t>(place), store);
+  }
+}
+
+/// No turn takes signals yet, and the ranks that there are have not begun.
+void Launcher::check_inbox() {
+  for (const int signal : inbox_.take()) {
+    if (signal != SIGCHLD) throw Interrupted(signal);
   }
 }
 
 void Launcher::start(LocalRank& rank, std::int64_t local_rank, const StoreSocket& store) {
   const int socket = rank.end.rank == 0 ? store.socket.get() : -1;
   ChildProgram child{.program = job_.program, .arguments = job_.arguments, .variables = {}, .inherited = {}};
+  child.descriptor_limit = descriptor_limit_.before();
   child.variables = rank_variables(own_variables(), options_, local_rank, store.port, socket, rank.report);
   if (socket >= 0) child.inherited.push_back(socket);
   rank.process = std::make_unique<ChildProcess>(child);

@@ -32,8 +32,8 @@ struct JobEnd {
 /// Starts the ranks, shows and stores their output, passes signals on, and comes back when all of them have ended: none
 /// is left behind, whatever happens. A failing console does no harm; SIGPIPE must be ignored. Call from the main
 /// thread: the kernel kills the ranks when the calling thread ends. PeerError: the meeting point's port is in use;
-/// CreateError: a log file cannot be opened; ResourceError: a rank cannot be started; Interrupted: `stop` was requested
-/// before there was a rank.
+/// CreateError: a log file cannot be opened; TrustError: it or a folder is a symbolic link; ResourceError: a rank
+/// cannot be started; Interrupted: a stop was requested before all ranks were started.
 JobEnd run_job(const Job& job, const StopFlag& stop);
 
 }  // namespace titan::launch

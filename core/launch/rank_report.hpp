@@ -16,7 +16,7 @@ struct RankError {
   std::int64_t pid = 0;
   double time = 0;    // seconds since 1970, of the host's clock
   double moment = 0;  // seconds of the host's monotonic clock: orders the ranks of one host
-  std::string phase;  // "start", "training"
+  std::string phase;  // "while starting", "in training"
 };
 
 /// A RankError of this process and this moment.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -265,6 +266,38 @@ TEST_F(Launch, AProgramThatIsMissing) {
 TEST_F(Launch, AStopBeforeThereAreRanks) {
   stop_.request(SIGTERM);
   EXPECT_THROW(run(kDone), Interrupted);
+}
+
+// It comes while the meeting point is looked up, when nobody waits for news.
+TEST_F(Launch, ASignalBeforeThereAreRanks) {
+  sigset_t blocked;
+  sigset_t before;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  ::raise(SIGTERM);
+  EXPECT_THROW(run("touch '" + (folder_ / "started").string() + "';" + kDone), Interrupted);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "started"));
+}
+
+TEST_F(Launch, MoreRanksThanFilesMayBeOpen) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit low{64, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &low);
+  job_.options.num_local_ranks = 20;
+  EXPECT_EQ(run(std::string("ulimit -n;") + kDone).verdict.status, 0) << said();
+  EXPECT_EQ(content_of(folder_ / "logs/rank_19.stdout.log"), "64\n") << "the ranks have the limit they had";
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_F(Launch, AFolderOfTheRunThatIsALink) {
+  std::filesystem::create_directory(folder_ / "elsewhere");
+  std::filesystem::create_directory_symlink("elsewhere", folder_ / "logs");
+  EXPECT_THROW(run(kDone), TrustError);
+  job_.options.log_folder = job_.log_folder;  // as the user named it
+  EXPECT_EQ(run(kDone).verdict.status, 0);
 }
 
 }  // namespace
