@@ -95,15 +95,13 @@ Testimony question(Watch& watch, const std::vector<std::int64_t>& ranks, const s
   }
   const Clock::time_point end = Clock::now() + kAnswerTime;
   while (answered && !cut_short()) {
-    answered = watch.ask(
-        [round, ranks](c10d::Store& store) {
-          for (const std::int64_t rank : ranks) {
-            if (round->testimony.answers.count(rank) != 0) continue;
-            if (store.check({left_key(rank)})) round->testimony.left.insert(rank);
-            if (store.check({answer_key(rank)})) {
-              read_answer(store.get_to_str(answer_key(rank)), round->alarm, rank, round->testimony);
-            }
-          }
+    answered = watch.ask_each(
+        ranks,
+        [round](c10d::Store& store, std::int64_t rank) {
+          if (round->testimony.answers.count(rank) != 0) return;
+          if (store.check({left_key(rank)})) round->testimony.left.insert(rank);
+          if (!store.check({answer_key(rank)})) return;
+          read_answer(store.get_to_str(answer_key(rank)), round->alarm, rank, round->testimony);
         },
         kStoreTime);
     if (answered && round->testimony.answers.size() == ranks.size()) break;

@@ -28,6 +28,8 @@ std::vector<std::int64_t> without(std::vector<std::int64_t> ranks, std::int64_t 
   return ranks;
 }
 
+std::string open_key(const std::string& channel, std::int64_t rank) { return concat("open/", channel, '/', rank); }
+
 }  // namespace
 
 ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64_t world_size, MakeBackend make_backend)
@@ -96,13 +98,12 @@ c10::intrusive_ptr<c10d::Backend> ProcessTransport::open(const ChannelFacts& fac
 }
 
 void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout) {
-  const auto key = [name = facts.name](std::int64_t rank) { return concat("open/", name, '/', rank); };
   const std::string count = concat("num_open/", facts.name);
   const auto size = static_cast<std::int64_t>(facts.members.size());
   const Clock::time_point deadline = Clock::now() + timeout;
   const auto num_there = std::make_shared<std::atomic<std::int64_t>>(0);
   bool answers = watch_->ask(
-      [count, mine = key(rank_)](c10d::Store& store) {
+      [count, mine = open_key(facts.name, rank_)](c10d::Store& store) {
         store.set(mine, "1");
         store.add(count, 1);
       },
@@ -111,14 +112,10 @@ void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::mil
     answers = watch_->ask([count, num_there](c10d::Store& store) { *num_there = store.add(count, 0); }, kStoreTime);
     if (answers && *num_there >= size) return;
     if (Clock::now() >= deadline) {
-      const auto missing = std::make_shared<std::vector<std::int64_t>>();
-      watch_->ask(
-          [missing, key, members = facts.members](c10d::Store& store) {
-            for (const std::int64_t member : members) {
-              if (!store.check({key(member)})) missing->push_back(member);
-            }
-          },
-          kStoreTime);
+      const auto missing = missing_members(facts);
+      if (!missing) break;
+      // The last ones came meanwhile.
+      if (missing->empty()) return;
       throw PeerError("[comm] not all ranks have asked for a group in time: ", named_ranks(facts.members), ", channel ",
                       facts.name, ", limit ", seconds_text(timeout.count() * 1'000'000), ": missing ",
                       named_ranks(*missing));
@@ -128,6 +125,18 @@ void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::mil
   const std::string known = works_->failure();
   throw PeerError("[comm] cannot open a group: ", named_ranks(facts.members), ", channel ", facts.name, ": ",
                   known.empty() ? concat("the ranks' store does not answer, ", link_.keeper, " serves it") : known);
+}
+
+std::optional<std::vector<std::int64_t>> ProcessTransport::missing_members(const ChannelFacts& facts) {
+  // Shared with a request that may run later than anybody waits for it.
+  const auto missing = std::make_shared<std::vector<std::int64_t>>();
+  const bool answers = watch_->ask_each(
+      facts.members,
+      [missing, name = facts.name](c10d::Store& store, std::int64_t rank) {
+        if (!store.check({open_key(name, rank)})) missing->push_back(rank);
+      },
+      kStoreTime);
+  return answers ? std::optional(std::move(*missing)) : std::nullopt;
 }
 
 void ProcessTransport::announce(const WorkRecord& record) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
@@ -48,6 +49,8 @@ class ProcessTransport : public Transport {
 
  private:
   void await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout);
+  /// Those that have not asked for the channel; nothing when the store does not answer.
+  std::optional<std::vector<std::int64_t>> missing_members(const ChannelFacts& facts);
   std::string inquire(const WorkRecord& record);
   /// [any thread] Ends the run for a call that a device has not done in time.
   void give_up_late(const WorkRecord& record);

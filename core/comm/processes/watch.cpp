@@ -17,6 +17,8 @@ namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(300);
 constexpr auto kEndTime = std::chrono::seconds(1);
+// Each is some requests to a store that many ranks ask at once.
+constexpr std::ptrdiff_t kRanksOfAPiece = 128;
 constexpr const char* kNumLeftKey = "num_left";
 
 std::string leave_key(std::int64_t number) { return concat("leave/", number); }
@@ -124,6 +126,21 @@ bool Watch::ask(std::function<void(c10d::Store&)> request, std::chrono::millisec
   state_->changed.notify_all();
   state_->changed.wait_for(lock, limit, [&] { return asked->done || state_->ended; });
   return asked->done;
+}
+
+bool Watch::ask_each(const std::vector<std::int64_t>& ranks,
+                     const std::function<void(c10d::Store& store, std::int64_t rank)>& request,
+                     std::chrono::milliseconds limit) {
+  for (auto begin = ranks.begin(); begin != ranks.end();) {
+    const auto end = begin + std::min(kRanksOfAPiece, ranks.end() - begin);
+    const std::vector<std::int64_t> piece(begin, end);
+    const auto run = [request, piece](c10d::Store& store) {
+      for (const std::int64_t rank : piece) request(store, rank);
+    };
+    if (!ask(run, limit)) return false;
+    begin = end;
+  }
+  return true;
 }
 
 void Watch::look(std::chrono::milliseconds limit) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace c10d {
 class Store;
@@ -35,6 +36,11 @@ class Watch {
   /// [any thread] Runs `request` on the watch's thread. False when that was not done within the limit, or the store
   /// is lost.
   bool ask(std::function<void(c10d::Store& store)> request, std::chrono::milliseconds limit);
+  /// [any thread] Runs `request` for each of the ranks, so many at a time as a busy store does within the limit. False
+  /// when one such piece was not done within it, or the store is lost: the rest is then left out.
+  bool ask_each(const std::vector<std::int64_t>& ranks,
+                const std::function<void(c10d::Store& store, std::int64_t rank)>& request,
+                std::chrono::milliseconds limit);
   /// Looks for a failure now.
   void look(std::chrono::milliseconds limit);
   /// Why the store is lost; empty: it is not.

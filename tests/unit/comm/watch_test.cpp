@@ -7,6 +7,8 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <numeric>
+#include <thread>
 
 #include "core/comm/processes/inquiry.hpp"
 
@@ -35,6 +37,15 @@ struct Told {
     return {[this](const std::string& text) { add("failed: " + text); },
             [this](std::int64_t rank, const std::string& history) { add("left: " + std::to_string(rank) + history); },
             [answer] { return answer; }};
+  }
+};
+
+/// A store that is busy.
+class SlowStore : public c10d::HashStore {
+ public:
+  bool check(const std::vector<std::string>& keys) override {
+    std::this_thread::sleep_for(milliseconds(2));
+    return HashStore::check(keys);
   }
 };
 
@@ -80,6 +91,25 @@ TEST_F(Watching, NamesTheSilentByTheirAbsence) {
   const Testimony testimony = question(asking, {1, 2}, [] { return false; });
   EXPECT_TRUE(testimony.answers.empty());
   EXPECT_THAT(testimony.left, ElementsAre(2));
+}
+
+TEST_F(Watching, AsksForManyRanksInPieces) {
+  Watch watch(c10::make_intrusive<SlowStore>(), 0, told_.callbacks());
+  // All together take longer than any single request may.
+  std::vector<std::int64_t> ranks(600);
+  std::iota(ranks.begin(), ranks.end(), 1);
+  const Testimony testimony = question(watch, ranks, [] { return false; });
+  EXPECT_EQ(testimony.store_problem, "");
+  EXPECT_TRUE(testimony.answers.empty());
+}
+
+TEST_F(Watching, AsksForEachRankOnceInOrder) {
+  Watch watch(store_, 0, told_.callbacks());
+  std::vector<std::int64_t> ranks(300), asked;
+  std::iota(ranks.begin(), ranks.end(), 0);
+  EXPECT_TRUE(watch.ask_each(
+      ranks, [&](c10d::Store&, std::int64_t rank) { asked.push_back(rank); }, seconds(60)));
+  EXPECT_EQ(asked, ranks);
 }
 
 TEST_F(Watching, NobodyWaitsForAStoreThatHangs) {

@@ -1,0 +1,53 @@
+#include "core/comm/processes/process_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+
+#include "core/base/error.hpp"
+
+namespace titan::comm {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// A store that stops answering when it is asked who is missing.
+class LosingStore : public c10d::HashStore {
+ public:
+  bool check(const std::vector<std::string>& keys) override {
+    if (keys.front().find("open/") != std::string::npos) throw std::runtime_error("connection reset");
+    return HashStore::check(keys);
+  }
+  c10::intrusive_ptr<Store> clone() override { return c10::intrusive_ptr<Store>::unsafe_reclaim_from_nonowning(this); }
+};
+
+const ChannelFacts kPair{"pair", {0, 1}, 0};
+
+/// The text of the PeerError that opening a channel of ranks 0 and 1 ends in, as rank 0.
+std::string error_of_opening(const c10::intrusive_ptr<c10d::Store>& store, milliseconds timeout,
+                             MakeBackend make_backend = nullptr) {
+  ProcessTransport transport({store, false, "rank 0", "127.0.0.1"}, 0, 2, std::move(make_backend));
+  std::string text = "no PeerError";
+  try {
+    transport.open(kPair, timeout);
+  } catch (const PeerError& error) {
+    text = error.what();
+  }
+  transport.abort(text);
+  return text;
+}
+
+TEST(Opening, NamesWhoHasNotCome) {
+  EXPECT_THAT(error_of_opening(c10::make_intrusive<c10d::HashStore>(), milliseconds(50)),
+              AllOf(HasSubstr("channel pair"), HasSubstr("missing rank 1")));
+}
+
+TEST(Opening, NamesTheStoreThatDoesNotSayWhoIsMissing) {
+  EXPECT_THAT(error_of_opening(c10::make_intrusive<LosingStore>(), milliseconds(50)),
+              AllOf(HasSubstr("store does not answer"), HasSubstr("rank 0 serves it")));
+}
+
+}  // namespace
+}  // namespace titan::comm
