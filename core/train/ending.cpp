@@ -21,15 +21,15 @@ bool is_out_of_memory(std::string_view text) {
 
 Ending ending_of(const std::exception_ptr& failure) {
   try {
-    std::rethrow_exception(failure);
+    try {
+      std::rethrow_exception(failure);
+    } catch (...) {
+      rethrow_for_host();
+    }
   } catch (const Error& error) {
     return {static_cast<std::int32_t>(error.exit()), error.what()};
   } catch (const Interrupted& interruption) {
     return {128 + interruption.signal(), interruption.what()};
-  } catch (const c10::DistError& error) {  // what strategies throw inside of backward when a peer is lost
-    return {TITAN_ERROR_UNAVAILABLE, error.what_without_backtrace()};
-  } catch (const c10::Error& error) {
-    return {TITAN_ERROR_INTERNAL, error.what_without_backtrace()};
   } catch (const std::exception& error) {
     return {TITAN_ERROR_INTERNAL, error.what()};
   } catch (...) {
@@ -42,7 +42,7 @@ void rethrow_for_host() {
     throw;
   } catch (const c10::OutOfMemoryError& error) {
     throw ResourceError("[train] out of memory: ", error.what_without_backtrace());
-  } catch (const c10::DistError& error) {
+  } catch (const c10::DistError& error) {  // what strategies throw inside of backward when a peer is lost
     throw PeerError(error.what_without_backtrace());
   } catch (const c10::Error& error) {
     const std::string_view text = error.what_without_backtrace();

@@ -12,11 +12,12 @@ struct Ending {
   std::string message;
 };
 
-/// What the program will make of an exception that leaves the run.
+/// What the program will make of an exception that leaves the run through rethrow_for_host().
 Ending ending_of(const std::exception_ptr& failure);
 
 /// Throws the exception being handled in a form the host knows: libtorch's and the standard library's shortage of
-/// memory as ResourceError, libtorch's other errors as InternalError, everything else as it is. Call in a catch block.
+/// memory as ResourceError, a lost peer as PeerError, libtorch's other errors as InternalError, everything else as it
+/// is. Call in a catch block.
 [[noreturn]] void rethrow_for_host();
 
 }  // namespace titan::train

@@ -44,6 +44,14 @@ TEST(Ending, IsInternalForEverythingElse) {
   EXPECT_EQ(ending(3).code, 70);
 }
 
+TEST(Ending, IsTheCodeThatTheProgramExitsWith) {
+  EXPECT_EQ(ending(std::bad_alloc()).code, 71);
+  EXPECT_EQ(ending(c10::OutOfMemoryError({}, "GPU full")).code, 71);
+  EXPECT_EQ(ending(c10::Error({}, "DefaultCPUAllocator: can't allocate memory")).code, 71);
+  EXPECT_EQ(ending(c10::DistError({}, "a peer is lost")).code, 69);
+  EXPECT_EQ(ending(c10::Error({}, "sizes do not match")).code, 70);
+}
+
 TEST(Ending, TellsAShortageOfMemoryFromOtherFailures) {
   EXPECT_THAT(translated<ResourceError>(std::bad_alloc()), testing::HasSubstr("out of memory"));
   EXPECT_THAT(translated<ResourceError>(c10::OutOfMemoryError({}, "GPU full")), testing::HasSubstr("GPU full"));
