@@ -16,6 +16,7 @@
 #include "core/base/log_spdlog.hpp"
 #include "core/config/help.hpp"
 #include "core/config/mesh.hpp"
+#include "core/config/sizes.hpp"
 #include "core/launch/launch_options.hpp"
 #include "core/launch/launcher.hpp"
 
@@ -59,6 +60,7 @@ config::Config check_run(const Session& session, const launch::LaunchOptions& op
   check_selection(session, config);
   const config::Mesh mesh = config::Mesh::from(config, options.world_size());
   log_info("launch", "mesh: ", mesh.describe());
+  config::plan_sizes(config, mesh);
   return config;
 }
 

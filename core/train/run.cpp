@@ -11,6 +11,7 @@
 #include "core/train/ranks/same_run.hpp"
 #include "core/train/run_parts.hpp"
 #include "core/train/train_loop.hpp"
+#include "core/train/vocabulary.hpp"
 
 namespace titan::train {
 namespace {

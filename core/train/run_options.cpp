@@ -17,15 +17,6 @@ void check_device(const Config& config) {
   throw ConfigError("[train] training.device cuda is not available in this release: use --training.device=cpu or auto");
 }
 
-Sizes read_sizes(const Config& config, const config::Mesh& mesh) {
-  SizeOptions sizes;
-  sizes.num_tokens_per_microbatch_per_dp_rank = config.integer("training.num_tokens_per_microbatch_per_dp_rank");
-  sizes.num_tokens_per_train_step = config.integer("training.num_tokens_per_train_step");
-  sizes.max_context_length = config.integer("training.max_context_length");
-  sizes.dp_degree = data_degree(mesh);
-  return plan_sizes(sizes);
-}
-
 RunOptions::Optimizer read_optimizer(const Config& config) {
   RunOptions::Optimizer read;
   read.defaults.algorithm = optim::parse_algorithm("optimizer.name", config.string("optimizer.name"));
@@ -51,7 +42,7 @@ optim::LrScheduleOptions read_schedule(const Config& config) {
   return read;
 }
 
-data::LoaderOptions read_data(const Config& config, const Sizes& sizes) {
+data::LoaderOptions read_data(const Config& config, const config::Sizes& sizes) {
   data::LoaderOptions read;
   read.path = config.string("dataloader.dataset_path");
   read.length = sizes.length;
@@ -100,7 +91,7 @@ RunOptions read_run_options(const Config& config, const config::Mesh& mesh, std:
   read.dump_folder = config.string("dump_folder");
   read.tokenizer_path = config.string("hf_assets_path");
   read.steps = config.integer("training.steps");
-  read.sizes = read_sizes(config, mesh);
+  read.sizes = config::plan_sizes(config, mesh);
   read.max_norm = config.floating("training.max_norm");
   read.precision = make_precision(config.string("training.dtype"), config.string("training.mixed_precision_param"),
                                   config.string("training.mixed_precision_reduce"));

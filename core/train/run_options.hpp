@@ -9,11 +9,11 @@
 
 #include "core/config/config.hpp"
 #include "core/config/mesh.hpp"
+#include "core/config/sizes.hpp"
 #include "core/data/loader.hpp"
 #include "core/nn/tree.hpp"
 #include "core/optim/lr_schedule.hpp"
 #include "core/optim/param_groups.hpp"
-#include "core/train/sizes.hpp"
 
 namespace titan::train {
 
@@ -45,7 +45,7 @@ struct RunOptions {
   std::string dump_folder;
   std::filesystem::path tokenizer_path;
   std::int64_t steps = 0;
-  Sizes sizes;
+  config::Sizes sizes;
   double max_norm = 1;
   nn::Precision precision;
   std::optional<std::int64_t> num_threads;

@@ -106,5 +106,14 @@ TEST_F(LaunchTest, TheRanksHelpIsPrintedOnce) {
   EXPECT_THAT(outcome, Prints("comm.train_timeout_seconds"));
 }
 
+TEST_F(LaunchTest, AStepThatTheRanksCannotShare) {
+  const Outcome outcome = titan({"launch", "--nproc-per-node", "3", "--", "--module=llama3",
+                                 "--config=llama3_debugmodel", "--training.num_tokens_per_train_step=65536"})
+                              .run();
+  EXPECT_THAT(outcome, ExitsWith(78));
+  EXPECT_THAT(outcome, Says("16384 x 3"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "outputs"));
+}
+
 }  // namespace
 }  // namespace titan::cli

@@ -1,11 +1,11 @@
-#include "core/train/sizes.hpp"
+#include "core/config/sizes.hpp"
 
 #include <limits>
 #include <string_view>
 
 #include "core/base/error.hpp"
 
-namespace titan::train {
+namespace titan::config {
 namespace {
 
 constexpr std::string_view kMicroBatch = "training.num_tokens_per_microbatch_per_dp_rank";
@@ -55,18 +55,19 @@ Sizes plan_sizes(const SizeOptions& options) {
   return sizes;
 }
 
+Sizes plan_sizes(const Config& config, const Mesh& mesh) {
+  SizeOptions options;
+  options.num_tokens_per_microbatch_per_dp_rank = config.integer(kMicroBatch);
+  options.num_tokens_per_train_step = config.integer(kStep);
+  options.max_context_length = config.integer(kContext);
+  options.dp_degree = mesh.degree(Axis::dp_replicate) * mesh.degree(Axis::dp_shard);
+  return plan_sizes(options);
+}
+
 std::string describe(const Sizes& sizes) {
   return concat(
       sizes.rows, sizes.rows == 1 ? " row x " : " rows x ", sizes.length, " tokens x ", sizes.num_micro_batches,
       sizes.num_micro_batches == 1 ? " micro-batch = " : " micro-batches = ", sizes.tokens_per_step(), " tokens");
 }
 
-void check_vocabulary(std::int64_t tokenizer_size, const std::string& tokenizer_path, std::int64_t model_size) {
-  if (tokenizer_size <= model_size) return;
-  throw ConfigError("[train] the tokenizer has more entries than the model's vocabulary: ", tokenizer_size, " in ",
-                    printable(tokenizer_path), " (--hf_assets_path), ", model_size,
-                    " in the model (--model.vocab_size): choose the tokenizer that belongs to the model, or a larger "
-                    "vocabulary");
-}
-
-}  // namespace titan::train
+}  // namespace titan::config

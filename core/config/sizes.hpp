@@ -3,7 +3,10 @@
 #include <cstdint>
 #include <string>
 
-namespace titan::train {
+#include "core/config/config.hpp"
+#include "core/config/mesh.hpp"
+
+namespace titan::config {
 
 /// The options that say how many tokens are taken at once.
 struct SizeOptions {
@@ -25,10 +28,10 @@ struct Sizes {
 /// Divides a step. ConfigError names the options that do not divide and shows the arithmetic.
 Sizes plan_sizes(const SizeOptions& options);
 
+/// The same of what a configuration asks of each data-parallel rank of a layout.
+Sizes plan_sizes(const Config& config, const Mesh& mesh);
+
 /// Describes a step: "8 rows x 2048 tokens x 1 micro-batch = 16384 tokens".
 std::string describe(const Sizes& sizes);
 
-/// ConfigError, naming both, unless every id of the tokenizer is a row of the model's embedding.
-void check_vocabulary(std::int64_t tokenizer_size, const std::string& tokenizer_path, std::int64_t model_size);
-
-}  // namespace titan::train
+}  // namespace titan::config

@@ -1,4 +1,4 @@
-#include "core/train/sizes.hpp"
+#include "core/config/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "core/base/error.hpp"
 
-namespace titan::train {
+namespace titan::config {
 namespace {
 
 using ::testing::AllOf;
@@ -59,17 +59,5 @@ TEST(Sizes, RefusesNumbersWithoutMeaning) {
   EXPECT_THAT(refusal({std::numeric_limits<std::int64_t>::max(), -1, 1, 2}), HasSubstr("too large"));
 }
 
-TEST(Sizes, ATokenizerLargerThanTheModelIsRefusedNamingBoth) {
-  EXPECT_NO_THROW(check_vocabulary(2048, "assets", 2048));
-  EXPECT_NO_THROW(check_vocabulary(100, "assets", 2048));
-  try {
-    check_vocabulary(2049, "assets", 2048);
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("2049 in assets"), HasSubstr("--hf_assets_path"), HasSubstr("2048"),
-                                    HasSubstr("--model.vocab_size")));
-  }
-}
-
 }  // namespace
-}  // namespace titan::train
+}  // namespace titan::config
