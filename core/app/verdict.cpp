@@ -55,7 +55,7 @@ Verdict judge(const std::exception_ptr& thrown) {
   } catch (const Interrupted& interrupted) {
     // A reader that left (head -1) has seen what it wanted.
     const bool quiet = interrupted.signal() == SIGPIPE;
-    return {128 + interrupted.signal(), quiet ? std::string() : std::string(interrupted.what())};
+    return {128 + interrupted.signal(), quiet ? std::string() : std::string(interrupted.what()), true};
   } catch (const RunsDiffer& difference) {
     return {kDifferent, difference.what()};
   } catch (const std::bad_alloc&) {
@@ -76,7 +76,7 @@ void report(const Verdict& verdict) {
       tag = line.substr(1, end - 1);
       line.remove_prefix(end + 2);
     }
-    log(verdict.status > 128 ? LogLevel::warning : LogLevel::error, tag, line);
+    log(verdict.is_stop ? LogLevel::warning : LogLevel::error, tag, line);
   }
 }
 

@@ -8,7 +8,8 @@ namespace titan::app {
 /// How a run ended: the process's exit status and what to tell the user.
 struct Verdict {
   int status = 0;
-  std::string message;  // lines; empty: nothing to say
+  std::string message;   // lines; empty: nothing to say
+  bool is_stop = false;  // as a signal asked: no failure
 };
 
 /// Judges what a verb threw. titan::Error has its own status, Interrupted 128 + signal, RunsDiffer 1 (no error), memory

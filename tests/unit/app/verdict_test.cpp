@@ -108,15 +108,17 @@ TEST(Verdict, ReportsEachLineWithItsTag) {
     logged.push_back({level, std::string(tag), std::string(text)});
   });
   report({78, "[config] two are wrong:\n--a: no\n--b: no"});
-  report({130, "stopped on request: SIGINT"});
+  report({130, "stopped on request: SIGINT", true});
+  report({128 + SIGSEGV, "[launch] rank 1 failed first: it was killed by SIGSEGV (11)"});
   report({0, ""});
   set_log_sink(nullptr);
-  ASSERT_EQ(logged.size(), 4U);
+  ASSERT_EQ(logged.size(), 5U);
   EXPECT_EQ(logged[0].tag, "config");
   EXPECT_EQ(logged[0].text, "two are wrong:");
   EXPECT_EQ(logged[2].text, "--b: no");
   EXPECT_EQ(logged[2].level, LogLevel::error);
   EXPECT_EQ(logged[3].level, LogLevel::warning);
+  EXPECT_EQ(logged[4].level, LogLevel::error) << "a rank's crash is no stop";
 }
 
 }  // namespace
