@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/faults/ranks.hpp"
 
 namespace titan::cli {
@@ -11,8 +14,9 @@ using testing::AllOf;
 
 class LauncherEndTest : public RanksTest {
  protected:
-  void start() {
-    launcher_.emplace(launch(2, run()).start());
+  void start() { start(launch(2, run())); }
+  void start(Command command) {
+    launcher_.emplace(command.start());
     ASSERT_TRUE(wait_for_step(2));
     for (const int rank : {0, 1}) ranks_.push_back(pid_of_rank(launcher_->pid(), rank));
     port_ = std::stoi(variable_of(ranks_[0], "MASTER_PORT").value_or("0"));
@@ -47,10 +51,22 @@ TEST_F(LauncherEndTest, Terminated) {
   expect_no_rank_left();
 }
 
+TEST_F(LauncherEndTest, OtherSignalsThatAskForAnEnd) {
+  for (const int signal : {SIGQUIT, SIGUSR1}) {
+    ranks_.clear();
+    start();
+    launcher_->signal(signal);
+    EXPECT_THAT(launcher_->wait(), ExitsWith(128 + signal));
+    expect_no_rank_left();
+    for (const int rank : {0, 1}) EXPECT_THAT(error_of(rank), testing::HasSubstr("stopped on request"));
+    std::filesystem::remove_all(dump_folder());
+  }
+}
+
 TEST_F(LauncherEndTest, ASecondSignalEndsAtOnce) {
   start();
   for (const pid_t rank : ranks_) ::kill(rank, SIGSTOP);
-  // Two that come at once are read in the order of their numbers.
+  // Two that come at once are read in the order of their numbers, and two different ones are no copies.
   launcher_->signal(SIGINT);
   launcher_->signal(SIGTERM);
   EXPECT_THAT(launcher_->wait(), AllOf(ExitsWith(130), Says("a second signal")));
@@ -75,10 +91,15 @@ TEST_F(LauncherEndTest, ASignalToOneRankStopsAll) {
 // Slurm sends its signal to every process of a job, and the launcher passes its own on: that is one request, not a
 // second signal, which would end a rank in the middle of its step.
 TEST_F(LauncherEndTest, ASchedulerThatSignalsEverybody) {
-  start();
-  for (const pid_t rank : ranks_) ::kill(rank, SIGSTOP);
+  // The third step lasts, so that both signals come in it.
+  start(launch(2, run()).env("TITAN_MISCHIEF", "sleep").env("TITAN_MISCHIEF_AT", "step:3"));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
   for (const pid_t rank : ranks_) ::kill(rank, SIGTERM);
-  launcher_->signal(SIGTERM);  // which sends SIGTERM and SIGCONT
+  for (const char* log : {"rank_0.stderr.log", "rank_1.stderr.log"}) {
+    ASSERT_TRUE(wait_until([&] { return read(dump_folder() / "logs" / log).find("stopping") != std::string::npos; }));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // longer than copies of one signal are taken for one
+  launcher_->signal(SIGTERM);
   EXPECT_THAT(launcher_->wait(), ExitsWith(143));
   for (const int rank : {0, 1}) {
     EXPECT_THAT(error_of(rank), testing::HasSubstr("stopped on request")) << "the rank could not end as it should";

@@ -96,8 +96,8 @@ TEST_F(LostRankTest, KilledWithoutALauncher) {
   Process second = by_hand(1, 2, port, run()).start();
   ASSERT_TRUE(wait_for_step(2));
   second.signal(SIGKILL);
-  EXPECT_THAT(first.wait(), AllOf(ExitsWith(69), Says("1")));
-  EXPECT_THAT(error_of(0), HasSubstr("\"code\": 69"));
+  EXPECT_THAT(first.wait(), AllOf(ExitsWith(69), Says("missing rank 1")));
+  EXPECT_THAT(error_of(0), AllOf(HasSubstr("\"code\": 69"), HasSubstr("missing rank 1")));
 }
 
 TEST_F(LostRankTest, StoppedWithoutALauncher) {
@@ -106,7 +106,7 @@ TEST_F(LostRankTest, StoppedWithoutALauncher) {
   Process second = by_hand(1, 2, port, run({kShortTimeout})).start();
   ASSERT_TRUE(wait_for_step(2));
   first.signal(SIGSTOP);  // rank 0 serves the store, too
-  EXPECT_THAT(second.wait(), ExitsWith(69));
+  EXPECT_THAT(second.wait(), AllOf(ExitsWith(69), Says("missing rank 0")));
 }
 
 }  // namespace
