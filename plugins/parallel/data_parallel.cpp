@@ -6,6 +6,13 @@
 #include <utility>
 
 namespace titan::parallel {
+namespace {
+
+bool is_one_of(const at::Tensor& tensor, strategy::Inputs inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const at::Tensor& input) { return tensor.is_same(input); });
+}
+
+}  // namespace
 
 Reshard reshard_policy(std::string_view text) {
   if (text == "always") return Reshard::always;
@@ -70,11 +77,14 @@ strategy::Tensors DataParallel::around(std::size_t index, strategy::Frame& frame
   slot.unit->gather();
   if (index + 1 < slots_.size()) slots_[index + 1].unit->prefetch();
   const bool records = training_ && at::GradMode::is_enabled();
-  strategy::Tensors out = next(frame, records ? watched(index, in) : in);
+  const strategy::Tensors inputs = records ? watched(index, in) : in;
+  strategy::Tensors out = next(frame, inputs);
   if (records) {
     slot.phase = Phase::forwarded;
-    for (const at::Tensor& tensor : out) {
+    for (at::Tensor& tensor : out) {
       if (!tensor.requires_grad()) continue;
+      // An input that the unit gives back has its hook already, which must run after the output's: a node of its own.
+      if (is_one_of(tensor, inputs)) tensor = tensor.view_as(tensor);
       strategy::on_gradient(tensor, [self = shared_from_this(), index] { self->before_backward(index); });
     }
   }

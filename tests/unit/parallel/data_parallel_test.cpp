@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "core/base/error.hpp"
@@ -201,21 +202,58 @@ TEST(DataParallel, RecordsNameTheUnit) {
   });
 }
 
-TEST(DataParallel, AParameterMayBeUnusedInAMicroBatch) {
+/// What each rank does differently in a micro-batch.
+using Change = std::function<void(RankModel&, std::int64_t rank, std::size_t micro_batch)>;
+
+/// Two micro-batches of two data ranks, passed one after another on a single rank with the same changes.
+Reference reference_with(const std::vector<at::Tensor>& micro_batches, const Change& change) {
+  Reference found;
+  run_rank_threads(mesh(1, 1), [&](comm::Communicator& communicator) {
+    RankModel model(communicator, {});
+    for (std::size_t i = 0; i < micro_batches.size(); ++i) {
+      for (std::int64_t rank = 0; rank < 2; ++rank) {
+        change(model, rank, i);
+        model.micro_batch(micro_batches[i].slice(0, rank, std::nullopt, 2), 0, true);
+      }
+    }
+    for (const auto& parameter : model.tree().parameters()) {
+      found.storage[parameter->name] = parameter->storage.detach();
+      found.gradient[parameter->name] = parameter->gradient.div(2);  // each pass was divided by its own rows
+    }
+  });
+  return found;
+}
+
+void expect_same_on_two_ranks(const Change& change) {
   const auto micro_batches = batches(2);
-  const Reference expected = reference(micro_batches);
+  const Reference expected = reference_with(micro_batches, change);
   for (const auto& [replicas, shards] : {std::pair{1, 2}, {2, 1}}) {
-    run_rank_threads(mesh(replicas, shards), [&](comm::Communicator& communicator) {
-      RankModel model(communicator, {});
-      model.tree().begin_ledger();
-      // On one rank only, and in one micro-batch only.
-      model.skip_down_of_layer = communicator.rank() == 1 ? 0 : -1;
-      model.micro_batch(micro_batches[0], 0, false);
-      model.skip_down_of_layer = -1;
-      model.micro_batch(micro_batches[1], 1, true);
-      ASSERT_NO_THROW(model.tree().check_ledger());
-      const auto* output = model.tree().find_parameter("output.weight");
-      EXPECT_EQ(output->gradient.sizes(), output->storage.sizes());
+    for (const Reshard reshard : {Reshard::always, Reshard::never}) {
+      run_rank_threads(mesh(replicas, shards), [&](comm::Communicator& communicator) {
+        ModelOptions options;
+        options.strategy.reshard = reshard;
+        RankModel model(communicator, options);
+        model.tree().begin_ledger();
+        for (std::size_t i = 0; i < micro_batches.size(); ++i) {
+          change(model, communicator.rank(), i);
+          model.micro_batch(micro_batches[i], static_cast<std::uint32_t>(i), i + 1 == micro_batches.size());
+        }
+        expect_same(model, expected);
+      });
+    }
+  }
+}
+
+TEST(DataParallel, AParameterMayBeUnusedInAMicroBatch) {
+  expect_same_on_two_ranks([](RankModel& model, std::int64_t rank, std::size_t micro_batch) {
+    model.skip_down_of_layer = rank == 1 && micro_batch == 0 ? 0 : -1;
+  });
+}
+
+TEST(DataParallel, ABlockMayGiveItsInputBackOnOneRank) {
+  for (const int layer : {0, 1}) {
+    expect_same_on_two_ranks([layer](RankModel& model, std::int64_t rank, std::size_t micro_batch) {
+      model.pass_through_layer = rank == 1 && micro_batch == 0 ? layer : -1;
     });
   }
 }

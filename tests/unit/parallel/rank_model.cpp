@@ -46,6 +46,10 @@ titan_error* run_block(void* self, titan_frame* raw, const titan_tensor* in, std
     nn::Frame& frame = *reinterpret_cast<nn::Frame*>(raw);
     if (block.model->fail_in_layer == block.layer) throw PluginError("failure on purpose");
     const at::Tensor x = handle::borrow(in[0]);
+    if (block.model->pass_through_layer == block.layer) {
+      out[0] = handle::release(at::Tensor(x));
+      return;
+    }
     const at::Tensor hidden = frame.tree().call(block.up, {x}, &frame).front();
     if (block.model->fail_in_backward_of_layer == block.layer && hidden.requires_grad()) {
       hidden.register_hook([](const at::TensorBase&) { TORCH_CHECK(false, "failure on purpose"); });

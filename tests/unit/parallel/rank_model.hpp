@@ -59,6 +59,7 @@ class RankModel {
 
   // What the next passes do.
   int skip_down_of_layer = -1;         // leaves a parameter without a gradient
+  int pass_through_layer = -1;         // gives its input back, the same handle
   int fail_in_layer = -1;              // throws in forward
   int fail_in_backward_of_layer = -1;  // throws in backward
 
