@@ -59,4 +59,4 @@ class Plugin {
 }  // namespace
 }  // namespace titan::parallel
 
-TITAN_PLUGIN(titan::parallel::Plugin, titan::sdk::StrategyInterface);
+TITAN_PLUGIN(titan::parallel::Plugin, titan::strategy::Interface);

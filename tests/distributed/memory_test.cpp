@@ -24,8 +24,9 @@ constexpr std::int64_t kFull = 4 * kBytes * kParameters;
 /// Two blocks as they are gathered, the one that runs and the next one.
 constexpr std::int64_t kGathered = 2 * kBytes * kBlock;
 
-/// libtorch's gloo copies what it reduces, while it does; when that is, is up to the other ranks.
-constexpr std::int64_t kGlooCopy = kBytes * kBlock;
+/// The gloo backend of core/comm exchanges the parts of what a unit reduces into a buffer of the same size; when that
+/// is, is up to the other ranks.
+constexpr std::int64_t kReceivedParts = kBytes * kBlock;
 
 constexpr std::int64_t kTokens = 128;
 
@@ -81,11 +82,11 @@ TEST_F(ShardedMemory, ARankHoldsItsShareTwoGatheredBlocksAndActivations) {
   const std::int64_t activations = measure_activations();
   const std::int64_t alone = peak(1);
   EXPECT_GE(alone, kFull);
-  std::printf("full %.1f MiB, two gathered blocks %.1f MiB, activations %.1f MiB, gloo's copy %.1f MiB\n", mib(kFull),
-              mib(kGathered), mib(activations), mib(kGlooCopy));
+  std::printf("full %.1f MiB, two gathered blocks %.1f MiB, activations %.1f MiB, received parts %.1f MiB\n",
+              mib(kFull), mib(kGathered), mib(activations), mib(kReceivedParts));
   std::printf("ranks | peak MiB | bound MiB\n    1 | %8.1f |\n", mib(alone));
   for (const int ranks : {2, 4}) {
-    const std::int64_t bound = kFull / ranks + kGathered + activations + kGlooCopy;
+    const std::int64_t bound = kFull / ranks + kGathered + activations + kReceivedParts;
     const std::int64_t measured = peak(ranks);
     std::printf("%5d | %8.1f | %9.1f\n", ranks, mib(measured), mib(bound));
     EXPECT_GT(measured, kFull / ranks);

@@ -56,4 +56,4 @@ class Plugin {
 
 }  // namespace plain_ddp
 
-TITAN_PLUGIN(plain_ddp::Plugin, titan::sdk::StrategyInterface);
+TITAN_PLUGIN(plain_ddp::Plugin, titan::strategy::Interface);

@@ -25,7 +25,8 @@ const auto* const kCountedMemory = ::testing::AddGlobalTestEnvironment(new Count
 
 constexpr ModelSizes kSizes{.dim = 128, .hidden = 512, .layers = 12};
 constexpr std::int64_t kElementBytes = 4;
-constexpr std::int64_t kScalars = 4096;  // AdamW's step counters
+// Step counters, loss and other scalars, each in an allocation of its own; an eighth of a unit, so that nothing hides.
+constexpr std::int64_t kAllowance = 64 * 1024;
 // More tokens than features, as in real runs: a layer's activations outweigh its parameters.
 constexpr std::int64_t kRowsPerRank = 128;
 
@@ -93,11 +94,12 @@ TEST(FsdpMemory, APeakIsASharePlusTwoUnitsPlusActivations) {
     for (const std::size_t num_micro_batches : {1U, 2U}) {
       // Parameters, gradients, and AdamW's two moments.
       const std::int64_t share = 4 * model_bytes(num_ranks).parameters;
-      const std::int64_t limit = share + 2 * unit + activations + kScalars;
+      const std::int64_t limit = share + 2 * unit + activations + kAllowance;
       const std::int64_t peak = peak_of_rank(num_ranks, num_micro_batches, Reshard::by_default);
-      std::printf("%lld ranks, %zu micro-batches: peak %s of at most %s = share %s + 2 units of %s + activations %s\n",
-                  static_cast<long long>(num_ranks), num_micro_batches, kib(peak).c_str(), kib(limit).c_str(),
-                  kib(share).c_str(), kib(unit).c_str(), kib(activations).c_str());
+      std::printf(
+          "%lld ranks, %zu micro-batches: peak %s of at most %s = share %s + 2 units of %s + activations %s + %s\n",
+          static_cast<long long>(num_ranks), num_micro_batches, kib(peak).c_str(), kib(limit).c_str(),
+          kib(share).c_str(), kib(unit).c_str(), kib(activations).c_str(), kib(kAllowance).c_str());
       EXPECT_LE(peak, limit);
     }
   }

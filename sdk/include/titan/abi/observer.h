@@ -50,7 +50,7 @@ typedef struct titan_step_event {
   double backward_seconds;
   double optimizer_seconds; /* clipping included */
   double elapsed_seconds;   /* since the run began */
-  int64_t peak_memory;      /* peak bytes of tensors of this rank since the previous step event */
+  int64_t peak_memory;      /* peak bytes of tensors of this rank since the previous step or validation event */
 } titan_step_event;
 
 typedef struct titan_validation_event {

@@ -2,7 +2,7 @@
  *
  * A strategy never edits a model: it sets placements and attaches interceptors through titan.tree/1, and says so in the
  * ledger. Calls come on the rank's training thread, between init and shutdown, in the order of this struct;
- * interceptors and the micro-batch events come later, for each step.
+ * interceptors and the micro-batch events come later, for each step. A callback may be NULL: the host leaves it out.
  */
 #pragma once
 #include "titan/abi/collective.h"

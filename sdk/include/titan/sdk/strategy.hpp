@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include "titan/abi/strategy.h"
 #include "titan/sdk/plugin.hpp"
@@ -20,19 +22,18 @@ struct MeshHandle {
   titan_mesh* mesh;
 };
 
-/// Adapter for titan.strategy/1. The plugin class defines
-///   static constexpr std::int32_t kPriority = ...;     smaller runs further out
-///   void apply(TreeHandle tree, MeshHandle mesh);      placements and interceptors; or (strategy::Tree,
-///   strategy::Mesh)
-/// and, where it needs them,
-///   void validate(const titan_mesh_facts&, const titan_model_facts&);
-///   void materialised();
-///   void micro_batch_begin(const titan_micro_batch&);
-///   void micro_batch_end(const titan_micro_batch&);
-///   void updated();
-/// They run on the rank's training thread, as titan/abi/strategy.h says; what they throw stops the run.
-template <class Plugin>
-struct StrategyInterface {
+/// Runs a callback's body: what it throws becomes the returned error object.
+struct CallbackGuard {
+  template <class Body>
+  titan_error* operator()(const titan_host* host, Body&& body) const noexcept {
+    return sdk::guard(host, std::forward<Body>(body));
+  }
+};
+
+/// Adapter for titan.strategy/1 whose callbacks run inside `Guard`: see StrategyInterface, and strategy::Interface in
+/// titan/torch/strategy.hpp, which plugins of the torch tier use.
+template <class Plugin, class Guard>
+struct GuardedStrategy {
   static constexpr std::string_view kId = TITAN_STRATEGY_V1;
 
   static const void* table() noexcept {
@@ -84,8 +85,22 @@ struct StrategyInterface {
   template <class Body>
   static titan_error* run(void* ctx, Body body) noexcept {
     auto& instance = instance_of<Plugin>(ctx);
-    return guard(instance.host.table(), [&] { body(instance.plugin); });
+    return Guard{}(instance.host.table(), [&] { body(instance.plugin); });
   }
 };
+
+/// Adapter for titan.strategy/1. The plugin class defines
+///   static constexpr std::int32_t kPriority = ...;     smaller runs further out
+///   void apply(TreeHandle tree, MeshHandle mesh);      placements and interceptors; or (strategy::Tree,
+///   strategy::Mesh)
+/// and, where it needs them,
+///   void validate(const titan_mesh_facts&, const titan_model_facts&);
+///   void materialised();
+///   void micro_batch_begin(const titan_micro_batch&);
+///   void micro_batch_end(const titan_micro_batch&);
+///   void updated();
+/// They run on the rank's training thread, as titan/abi/strategy.h says; what they throw stops the run.
+template <class Plugin>
+struct StrategyInterface : GuardedStrategy<Plugin, CallbackGuard> {};
 
 }  // namespace titan::sdk
