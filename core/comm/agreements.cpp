@@ -1,6 +1,5 @@
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/tensor.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -10,15 +9,21 @@
 
 namespace titan::comm {
 
+// Buffers are tensors of their own, not views of the caller's memory: when a wait fails, the call may still go on.
+
 void sum_over(Group& group, std::vector<double>& values) {
-  group.all_reduce(at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kDouble))->wait();
+  const at::Tensor sums = at::empty({static_cast<std::int64_t>(values.size())}, at::kDouble);
+  std::copy(values.begin(), values.end(), sums.data_ptr<double>());
+  group.all_reduce(sums)->wait();
+  std::copy_n(sums.data_ptr<double>(), values.size(), values.begin());
 }
 
 std::vector<std::string> gather_texts(Group& group, const std::string& text) {
   const std::int64_t ranks = group.size();
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(ranks));
-  std::int64_t length = static_cast<std::int64_t>(text.size());
-  group.all_gather(at::from_blob(lengths.data(), {ranks}, at::kLong), at::from_blob(&length, {1}, at::kLong))->wait();
+  const at::Tensor all_lengths = at::empty({ranks}, at::kLong);
+  group.all_gather(all_lengths, at::full({1}, static_cast<std::int64_t>(text.size()), at::kLong))->wait();
+  const auto* first = all_lengths.data_ptr<std::int64_t>();
+  const std::vector<std::int64_t> lengths(first, first + ranks);
 
   const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
   const at::Tensor mine = at::zeros({longest}, at::kByte);

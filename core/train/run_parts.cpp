@@ -1,7 +1,7 @@
 #include "core/train/run_parts.hpp"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
 
 #include <utility>
 
@@ -40,7 +40,9 @@ void build_tree(const EngineRun& run, nn::Tree& tree) {
 void materialise(const RunOptions& options, Ranks& ranks, nn::Tree& tree) {
   std::int64_t seed = options.debug.seed.value_or(draw_seed());
   if (!options.debug.seed && !ranks.alone()) {
-    ranks.communicator().world().broadcast(at::from_blob(&seed, {1}, at::kLong), 0)->wait();
+    const at::Tensor drawn = at::full({1}, seed, at::kLong);
+    ranks.communicator().world().broadcast(drawn, 0)->wait();
+    seed = *drawn.data_ptr<std::int64_t>();
   }
   tree.materialise(options.precision, at::kCPU, static_cast<std::uint64_t>(seed));
   log_info("train", "seed ", seed,

@@ -1,7 +1,6 @@
 #include "core/train/ranks/replicas.hpp"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 
 #include <bit>
 #include <map>
@@ -65,14 +64,15 @@ std::optional<Difference> find_difference(const nn::Tree& tree, const config::Me
 }
 
 std::optional<Difference> compare(const nn::Tree& tree, const Ranks& ranks, at::Tensor nn::Parameter::*box) {
-  std::vector<std::int64_t> mine;
-  for (const auto& parameter : tree.parameters()) mine.push_back(hash_of((*parameter).*box));
-  std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(ranks.mesh().world_size()));
-  const auto view = [](std::vector<std::int64_t>& values) {
-    return at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kLong);
-  };
-  ranks.communicator().world().all_gather(view(all), view(mine))->wait();
-  return find_difference(tree, ranks.mesh(), all);
+  // Tensors of their own: when the wait fails, the call may still write into them.
+  const auto count = static_cast<std::int64_t>(tree.parameters().size());
+  const at::Tensor mine = at::empty({count}, at::kLong);
+  const at::Tensor all = at::empty({count * ranks.mesh().world_size()}, at::kLong);
+  auto* hash = mine.data_ptr<std::int64_t>();
+  for (const auto& parameter : tree.parameters()) *hash++ = hash_of((*parameter).*box);
+  ranks.communicator().world().all_gather(all, mine)->wait();
+  const auto* first = all.data_ptr<std::int64_t>();
+  return find_difference(tree, ranks.mesh(), {first, first + all.numel()});
 }
 
 }  // namespace
