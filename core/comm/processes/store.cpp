@@ -16,14 +16,21 @@ namespace titan::comm {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// A store answers at once, so what stays silent this long is something else. A launcher has the port before rank 0
-// runs.
+// A store answers at once, so what stays silent this long is something else. Many ranks come to it together.
 constexpr std::chrono::milliseconds kAnswerTime = std::chrono::seconds(3);
+constexpr std::chrono::milliseconds kAnswerTimePerRank = std::chrono::milliseconds(3);
+// A launcher has the port before rank 0 runs.
+constexpr std::chrono::milliseconds kLaunchedAnswerTime = std::chrono::seconds(30);
+
+std::chrono::milliseconds answer_limit(const RankEnvironment& environment, std::chrono::milliseconds timeout) {
+  const bool launched = !environment.run_id.empty();
+  return std::min(timeout, launched ? kLaunchedAnswerTime : kAnswerTime + kAnswerTimePerRank * environment.world_size);
+}
 
 bool is_listening(int descriptor) {
   int listening = 0;
   socklen_t size = sizeof listening;
-  return ::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0;
+  return ::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0;
 }
 
 sockaddr_in master_address(const RankEnvironment& environment, Clock::time_point deadline) {
@@ -57,8 +64,10 @@ c10::intrusive_ptr<c10d::Store> serve(const RankEnvironment& environment, const 
   options.isServer = true;
   if (environment.store_socket >= 0) {
     if (!is_listening(environment.store_socket)) {
-      throw ConfigError("[comm] TITAN_STORE_FD is no socket of this process: ", environment.store_socket);
+      throw ConfigError("[comm] TITAN_STORE_FD is no listening socket of this process: ", environment.store_socket);
     }
+    // It was inherited; programs that this one starts must not keep the port.
+    ::fcntl(environment.store_socket, F_SETFD, FD_CLOEXEC);
     options.masterListenFd = environment.store_socket;
   } else {
     const bool all_interfaces = is_loopback(master) && !stays_inside(environment, master);
@@ -77,7 +86,7 @@ c10::intrusive_ptr<c10d::Store> serve(const RankEnvironment& environment, const 
 c10::intrusive_ptr<c10d::Store> join_served(const RankEnvironment& environment, std::chrono::milliseconds timeout) {
   await_listener(environment.master_address, environment.master_port, Clock::now() + timeout);
   using Result = c10::intrusive_ptr<c10d::Store>;
-  const auto limit = environment.run_id.empty() ? std::min(timeout, kAnswerTime) : timeout;
+  const auto limit = answer_limit(environment, timeout);
   auto promise = std::make_shared<std::promise<Result>>();
   std::future<Result> result = promise->get_future();
   std::thread([promise, host = environment.master_address, options = options_for(environment, limit)] {
