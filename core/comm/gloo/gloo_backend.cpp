@@ -127,11 +127,14 @@ class GlooBackend : public ProcessBackend {
   }
 
   InnerWork send(Tensors& tensors, int peer, int tag) override {
-    return watch_pair(works_->add(), inner_->send(tensors, peer, tag));
+    // A work that cannot end any more is refused before anything is posted.
+    auto work = works_->add();
+    return watch_pair(std::move(work), inner_->send(tensors, peer, tag));
   }
 
   InnerWork recv(Tensors& tensors, int peer, int tag) override {
-    return watch_pair(works_->add(), inner_->recv(tensors, peer, tag));
+    auto work = works_->add();
+    return watch_pair(std::move(work), inner_->recv(tensors, peer, tag));
   }
 
   InnerWork barrier(const c10d::BarrierOptions& options) override {
