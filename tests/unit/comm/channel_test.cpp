@@ -55,16 +55,17 @@ class Gate {
 };
 
 TEST(Deadline, NamesTheMissingRanksAndTheirLastCalls) {
-  Gate gate(4);
+  Gate started(4), gate(4);
   const std::vector<std::string> errors = errors_of(4, [&](Communicator& communicator) {
-    communicator.set_timeout(milliseconds(300));
+    communicator.set_timeout(milliseconds(60000));
     communicator.set_module("layers.3");
     Group& fsdp = communicator.group("fsdp");
     fsdp.barrier();
-    std::string error = "no PeerError";
-    if (communicator.rank() % 2 == 0) {
-      error = peer_error([&] { fsdp.all_reduce(at::ones({4}))->wait(); });
-    }
+    WorkPtr work;
+    if (communicator.rank() % 2 == 0) work = fsdp.all_reduce(at::ones({4}));
+    started.pass();
+    communicator.set_timeout(milliseconds(300));
+    const std::string error = work ? peer_error([&] { work->wait(); }) : "no PeerError";
     gate.pass();
     throw PeerError(error);
   });
