@@ -183,15 +183,20 @@ titan_error* attach(titan_tree* tree, titan_module module, std::int32_t priority
   });
 }
 
+void require_of_call(const titan_next& next, const Frame& frame) {
+  if (next.tree == reinterpret_cast<titan_tree*>(&frame.tree()) && next.module == frame.module()) return;
+  throw PluginError("[", frame.tree().name(frame.module()), "] next belongs to another call");
+}
+
 titan_error* run_next(titan_frame* frame, titan_next next, const titan_tensor* in, std::uint32_t num_in,
                       titan_tensor* out, std::uint32_t num_out) {
   return guarded([&] {
-    Frame& running = frame_of(frame);
-    const std::string& name = running.tree().name(running.module());
-    if (next.tree != reinterpret_cast<titan_tree*>(&running.tree()) || next.module != running.module()) {
-      throw PluginError("[", name, "] next belongs to another call");
-    }
+    if (frame != nullptr) require_of_call(next, frame_of(frame));
+    Tree& tree = tree_of(next.tree);
+    const std::string& name = tree.name(next.module);
     if (num_out > 0) require_pointer(out, "out");
+    Frame later(tree, next.module, nullptr, num_out);
+    Frame& running = frame != nullptr ? frame_of(frame) : later;
     give(Next{next.index}(running, borrowed(in, num_in, name)), out, num_out, name);
   });
 }

@@ -85,6 +85,7 @@ void check_gradient(const Parameter& parameter, const Precision& precision) {
 
 void Tree::set_mesh(const config::Mesh& mesh) {
   state_->require_building();
+  state_->is_built = true;
   state_->mesh = mesh;
   for (const auto& parameter : state_->parameters) {
     for (const Axis axis : kDataAxes) {

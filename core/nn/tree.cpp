@@ -73,7 +73,9 @@ ModuleId Tree::State::add(Module&& module) {
 }
 
 void Tree::State::require_building() const {
-  if (materialised) throw PluginError("[tree] the tree is finished: nothing can be added once parameters exist");
+  if (is_built || materialised) {
+    throw PluginError("[tree] the tree is finished: nothing can be added once strategies place its parameters");
+  }
 }
 
 Tree::Tree() : state_(std::make_unique<State>()) { state_->modules.emplace_back().kind = kCustom; }

@@ -131,7 +131,7 @@ class Tree {
 
   // Placing: after building, before materialise(). Errors are PluginError naming the parameter.
   /// Declares the gradients of all parameters partial along the data axes that have more than one rank, and remembers
-  /// the layout: shard() and the ledger count axes of one rank as nothing.
+  /// the layout: shard() and the ledger count axes of one rank as nothing. Ends building.
   void set_mesh(const config::Mesh& mesh);
   /// Narrows the parameter's part along `dim` and records the shard on the axes.
   void shard(Parameter& parameter, const std::vector<config::Axis>& axes, std::int64_t dim, std::int64_t offset,

@@ -38,6 +38,7 @@ struct Tree::State {
   RopeTables rope_tables;
   Precision precision;
   config::Mesh mesh;
+  bool is_built = false;  // nothing can be added any more: strategies place what is there
   bool materialised = false;
   ModuleId running = TITAN_MODULE_ROOT;
 
@@ -47,7 +48,7 @@ struct Tree::State {
   /// The full name of `name` below `parent`. PluginError when it is malformed or taken.
   std::string new_name(ModuleId parent, std::string_view name);
   ModuleId add(Module&& module);
-  /// Throws when the parameters exist already: the tree's shape is fixed from then on.
+  /// Throws once strategies place the parameters, or these exist: the tree's shape is fixed from then on.
   void require_building() const;
   /// Whether the axis has more than one rank: an axis of one takes no part in placements and ledger.
   bool counts(config::Axis axis) const { return mesh.degree(axis) > 1; }

@@ -232,6 +232,37 @@ TEST_F(TreeTable, BrokenCallbacksAreErrors) {
   EXPECT_EQ(exit_, Exit::internal);
 }
 
+TEST_F(TreeTable, NextRunsWithoutAFrameAfterItsCall) {
+  struct Kept {
+    const titan_tree_v1* table;
+    titan_next next{};
+  } kept{&table_};
+  const titan_around_fn around = [](void* self, titan_frame* frame, titan_next next, const titan_tensor* in,
+                                    std::uint32_t num_in, titan_tensor* out, std::uint32_t num_out) {
+    auto& state = *static_cast<Kept*>(self);
+    state.next = next;
+    return state.table->next(frame, next, in, num_in, out, num_out);
+  };
+  // Calls a module below it, as blocks do: the frame must serve as a caller.
+  const titan_module module =
+      custom(TITAN_MODULE_ROOT, "m",
+             [&](titan_frame* frame, const titan_tensor* in, std::uint32_t, titan_tensor* out, std::uint32_t) {
+               EXPECT_EQ(table_.frame_module(frame), tree_.num_modules() - 2);
+               return table_.call(frame, static_cast<titan_module>(tree_.num_modules() - 1), in, 1, out, 1);
+             });
+  custom(module, "inner", [](titan_frame*, const titan_tensor* in, std::uint32_t, titan_tensor* out, std::uint32_t) {
+    out[0] = handle::release(handle::borrow(in[0]) * 3);
+    return static_cast<titan_error*>(nullptr);
+  });
+  ASSERT_EQ(error_text(table_.attach(handle(), module, 5, around, &kept, nullptr)), "");
+  EXPECT_EQ(tree_.call(module, {at::ones({1})}).front().item<float>(), 3.0F);
+  const at::Tensor two = at::ones({1}) * 2;
+  const titan_tensor in = handle::lend(two);
+  titan_tensor out = nullptr;
+  ASSERT_EQ(error_text(table_.next(nullptr, kept.next, &in, 1, &out, 1)), "");
+  EXPECT_EQ(handle::own(out).item<float>(), 6.0F);
+}
+
 TEST_F(TreeTable, InterceptorsRunAroundAndAreFreed) {
   struct Seen {
     const titan_tree_v1* table;

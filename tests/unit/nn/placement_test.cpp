@@ -69,6 +69,14 @@ TEST_F(Placement, ShardsNestAndHoldTheSameNumbersAsTheWhole) {
   EXPECT_EQ(weight_->storage.storage().nbytes(), 2 * sizeof(float)) << "only the part is ever allocated";
 }
 
+TEST_F(Placement, NothingIsAddedOnceTheLayoutIsSet) {
+  tree_.set_mesh(mesh());
+  const std::string refusal = "nothing can be added once strategies place its parameters";
+  EXPECT_THAT(thrown([&] { tree_.add_parameter(module_, declare("late", shape_)); }), HasSubstr(refusal));
+  EXPECT_THAT(thrown([&] { tree_.add_leaf(TITAN_MODULE_ROOT, "late", "titan.linear", {}); }), HasSubstr(refusal));
+  EXPECT_EQ(tree_.parameters().size(), 1U);
+}
+
 TEST_F(Placement, APartMayBeEmpty) {
   tree_.set_mesh(mesh());
   tree_.shard(*weight_, {Axis::dp_shard}, 0, 4, 0);

@@ -83,8 +83,8 @@ typedef struct titan_attribute {
 typedef titan_error* (*titan_forward_fn)(void* self, titan_frame* frame, const titan_tensor* in, uint32_t num_in,
                                          titan_tensor* out, uint32_t num_out);
 
-/* What remains of a call after an interceptor. A plain value: may be copied, and called later, also from backward.
- * Frozen: never grows. */
+/* What remains of a call after an interceptor. A plain value: may be copied, and called later, also from backward:
+ * then without a frame. Frozen: never grows. */
 typedef struct titan_next {
   titan_tree* tree;
   titan_module module;
@@ -156,7 +156,7 @@ typedef struct titan_tree_v1 {
    * order of attachment. `destroy` and `self` as in add_custom. */
   titan_error* (*attach)(titan_tree* tree, titan_module module, int32_t priority, titan_around_fn around, void* self,
                          void (*destroy)(void* self));
-  /* Inside an interceptor: runs the rest of the call. */
+  /* Runs the rest of a call: in its interceptor with that frame; later with NULL, in a frame without a caller. */
   titan_error* (*next)(titan_frame* frame, titan_next next, const titan_tensor* in, uint32_t num_in, titan_tensor* out,
                        uint32_t num_out);
   /* The running module of a frame. */
