@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "core/base/stop_signals.hpp"
 #include "tests/support/rank_threads.hpp"
 
 namespace titan::train {
@@ -38,6 +39,15 @@ TEST(Agreement, OfSeveralSignalsTheSmallestCounts) {
     const Ranks ranks(communicator);
     const int signals[] = {SIGTERM, 0, SIGINT};
     EXPECT_EQ(agree(&ranks, Outlook{0, 0, 0, signals[ranks.rank()]}).stop_signal, SIGINT);
+  });
+}
+
+TEST(Agreement, EveryStopSignalCanBeAgreed) {
+  testing::run_rank_threads(2, [](comm::Communicator& communicator) {
+    const Ranks ranks(communicator);
+    for (const int signal : stop_signals()) {
+      EXPECT_EQ(agree(&ranks, Outlook{0, 0, 0, ranks.rank() == 1 ? signal : 0}).stop_signal, signal);
+    }
   });
 }
 
