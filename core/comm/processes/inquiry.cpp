@@ -12,13 +12,12 @@ namespace titan::comm {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Ranks look for alarms several times a second; a busy machine may need longer.
-constexpr auto kAnswerTime = std::chrono::milliseconds(2000);
+// Beside the time until a rank looks for alarms; a busy machine may need longer.
+constexpr auto kAnswerTime = std::chrono::milliseconds(1700);
 constexpr auto kStoreTime = std::chrono::milliseconds(1500);
 constexpr auto kPollDelay = std::chrono::milliseconds(50);
 // Of a larger group the rank that was first to raise an alarm asks for all; one store cannot answer everybody.
 constexpr std::size_t kSmallGroup = 32;
-constexpr auto kVerdictTime = kAnswerTime + kStoreTime;
 
 /// Splits "alarm\nhistory"; nothing when the answer is to an earlier alarm.
 void read_answer(const std::string& text, std::int64_t alarm, std::int64_t rank, Testimony& testimony) {
@@ -87,13 +86,14 @@ Testimony question(Watch& watch, const std::vector<std::int64_t>& ranks, const s
     Testimony testimony;
   };
   const auto round = std::make_shared<Round>();
-  const Clock::time_point begin = Clock::now();
+  const auto answer_time = kAnswerTime + watch.look_period();
+  const Clock::time_point verdict_due = Clock::now() + answer_time + kStoreTime;
   bool answered = watch.ask([round](c10d::Store& store) { round->alarm = store.add(kAlarmKey, 1); }, kStoreTime);
   const bool asks = !answered || round->alarm <= 1 || ranks.size() <= kSmallGroup;
-  while (answered && !asks && !cut_short() && Clock::now() < begin + kVerdictTime) {
+  while (answered && !asks && !cut_short() && Clock::now() < verdict_due) {
     std::this_thread::sleep_for(kPollDelay);
   }
-  const Clock::time_point end = Clock::now() + kAnswerTime;
+  const Clock::time_point end = Clock::now() + answer_time;
   while (answered && !cut_short()) {
     answered = watch.ask_each(
         ranks,

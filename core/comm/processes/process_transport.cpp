@@ -3,6 +3,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include <algorithm>
+#include <future>
 #include <thread>
 
 #include "core/base/error.hpp"
@@ -17,15 +18,31 @@ constexpr auto kPollDelay = std::chrono::milliseconds(20);
 // Many ranks ask one store.
 constexpr auto kPollDelayPerRank = std::chrono::milliseconds(1);
 constexpr auto kStoreTime = std::chrono::milliseconds(1500);
-// How long the store outlives a failure of the rank that serves it, for the others to read it.
-constexpr auto kFarewellTime = std::chrono::milliseconds(1500);
+// How long the store outlives a failure of the rank that serves it, beside the time until the others look for it.
+constexpr auto kFarewellTime = std::chrono::milliseconds(1200);
 // How long a rank that is done waits for the others to be done: its connections may still carry what they need.
 constexpr auto kLeaveTime = std::chrono::seconds(10);
+// A backend ends its own attempts at the timeout, and knows best why they failed.
+constexpr auto kConnectSlack = std::chrono::seconds(5);
 constexpr std::size_t kLongestReason = 4096;
 
 std::vector<std::int64_t> without(std::vector<std::int64_t> ranks, std::int64_t rank) {
   ranks.erase(std::remove(ranks.begin(), ranks.end(), rank), ranks.end());
   return ranks;
+}
+
+/// Makes a backend on a thread of its own: while the peers are waited for, one of them may fail.
+std::future<c10::intrusive_ptr<ProcessBackend>> start_on_thread(const MakeBackend& make, const BackendParts& parts) {
+  const auto promise = std::make_shared<std::promise<c10::intrusive_ptr<ProcessBackend>>>();
+  auto made = promise->get_future();
+  std::thread([promise, make, parts] {
+    try {
+      promise->set_value(make(parts));
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  }).detach();
+  return made;
 }
 
 std::string open_key(const std::string& channel, std::int64_t rank) { return concat("open/", channel, '/', rank); }
@@ -47,7 +64,7 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
     works->leave(leaver, CallHistory::decode(history));
   };
   const auto answer = [log = log_] { return log->encode(); };
-  watch_ = std::make_unique<Watch>(link_.store->clone(), rank, Watch::Callbacks{failed, left, answer});
+  watch_ = std::make_unique<Watch>(link_.store->clone(), rank, world_size, Watch::Callbacks{failed, left, answer});
   works_->on_late([this](const WorkRecord& record) { give_up_late(record); });
 }
 
@@ -84,17 +101,32 @@ void ProcessTransport::leave() {
 c10::intrusive_ptr<c10d::Backend> ProcessTransport::open(const ChannelFacts& facts, std::chrono::milliseconds timeout) {
   await_members(facts, timeout);
   auto store = c10::make_intrusive<c10d::PrefixStore>(concat("channel/", facts.name), link_.store);
-  c10::intrusive_ptr<ProcessBackend> backend;
-  try {
-    backend = make_backend_({store, facts, timeout, link_.local_address, works_});
-  } catch (const c10::Error& error) {
-    const std::string known = works_->failure();
-    throw PeerError("[comm] cannot connect the ranks of a group: ", named_ranks(facts.members), ", channel ",
-                    facts.name, ": ", known.empty() ? error.what_without_backtrace() : known);
-  }
+  const auto backend = connect({store, facts, timeout, link_.local_address, works_});
   const std::lock_guard lock(mutex_);
   backends_.push_back(backend);
   return backend;
+}
+
+c10::intrusive_ptr<ProcessBackend> ProcessTransport::connect(const BackendParts& parts) {
+  std::future<c10::intrusive_ptr<ProcessBackend>> made = start_on_thread(make_backend_, parts);
+  const Clock::time_point deadline = Clock::now() + parts.timeout + kConnectSlack;
+  std::future_status status = std::future_status::timeout;
+  while (status != std::future_status::ready && works_->failure().empty() && Clock::now() < deadline) {
+    status = made.wait_for(kPollDelay);
+  }
+  std::string problem = "the connections do not come about";
+  try {
+    if (status == std::future_status::ready) return made.get();
+  } catch (const c10::Error& error) {
+    problem = error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  // A rank that fails says why before it breaks its connections.
+  if (works_->failure().empty()) watch_->look(kStoreTime);
+  const std::string known = works_->failure();
+  throw PeerError("[comm] cannot connect the ranks of a group: ", named_ranks(parts.facts.members), ", channel ",
+                  parts.facts.name, ": ", known.empty() ? printable(problem) : known);
 }
 
 void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout) {
@@ -200,7 +232,7 @@ void ProcessTransport::post_failure(const std::string& text) {
 }
 
 void ProcessTransport::await_readers() {
-  const Clock::time_point end = Clock::now() + kFarewellTime;
+  const Clock::time_point end = Clock::now() + kFarewellTime + watch_->look_period();
   const auto readers = std::make_shared<std::atomic<std::int64_t>>(0);
   while (*readers < world_size_ - num_silent_ && Clock::now() < end) {
     if (!watch_->ask([readers](c10d::Store& store) { *readers = store.add(kFailureReadKey, 0); }, kStoreTime)) return;

@@ -27,11 +27,12 @@ class ProcessBackend : public c10d::Backend {
 /// What a backend is made of.
 struct BackendParts {
   c10::intrusive_ptr<c10d::Store> store;  // keys of this channel alone
-  const ChannelFacts& facts;
+  ChannelFacts facts;
   std::chrono::milliseconds timeout;    // for joining the channel
   std::string local_address;            // where connections listen
   std::shared_ptr<PendingWorks> works;  // makes its works
 };
+/// Called on a thread of its own, which may outlive the transport.
 using MakeBackend = std::function<c10::intrusive_ptr<ProcessBackend>(const BackendParts& parts)>;
 
 /// Ranks that are processes and share a store.
@@ -49,6 +50,7 @@ class ProcessTransport : public Transport {
 
  private:
   void await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout);
+  c10::intrusive_ptr<ProcessBackend> connect(const BackendParts& parts);
   /// Those that have not asked for the channel; nothing when the store does not answer.
   std::optional<std::vector<std::int64_t>> missing_members(const ChannelFacts& facts);
   std::string inquire(const WorkRecord& record);

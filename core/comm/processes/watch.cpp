@@ -16,6 +16,7 @@ namespace titan::comm {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(300);
+constexpr auto kLookEveryPerRank = std::chrono::milliseconds(1);
 constexpr auto kEndTime = std::chrono::seconds(1);
 // Each is some requests to a store that many ranks ask at once.
 constexpr std::ptrdiff_t kRanksOfAPiece = 128;
@@ -34,6 +35,7 @@ struct Watch::State {
 
   c10::intrusive_ptr<c10d::Store> store;
   std::int64_t rank = 0;
+  std::chrono::milliseconds period{};
   Callbacks callbacks;
   std::mutex mutex;
   std::condition_variable changed;
@@ -55,7 +57,7 @@ struct Watch::State {
       problem = lost;
       for (const auto& request : now) request->done = problem.empty();
       changed.notify_all();
-      if (problem.empty()) changed.wait_for(lock, kLookEvery, [&] { return ends || !requests.empty(); });
+      if (problem.empty()) changed.wait_for(lock, period, [&] { return ends || !requests.empty(); });
     }
     ended = true;
     changed.notify_all();
@@ -102,10 +104,11 @@ struct Watch::State {
   }
 };
 
-Watch::Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, Callbacks callbacks)
+Watch::Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, std::int64_t num_ranks, Callbacks callbacks)
     : state_(std::make_shared<State>()) {
   state_->store = std::move(store);
   state_->rank = rank;
+  state_->period = kLookEvery + kLookEveryPerRank * num_ranks;
   state_->callbacks = std::move(callbacks);
   std::thread([state = state_] { state->run(); }).detach();
 }
@@ -147,6 +150,8 @@ void Watch::look(std::chrono::milliseconds limit) {
   // Every round of the watch looks; a request makes it begin one.
   ask([](c10d::Store&) {}, limit);
 }
+
+std::chrono::milliseconds Watch::look_period() const { return state_->period; }
 
 std::string Watch::store_problem() const {
   const std::lock_guard lock(state_->mutex);

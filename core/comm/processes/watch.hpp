@@ -28,7 +28,8 @@ class Watch {
     std::function<std::string()> answer;
   };
 
-  Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, Callbacks callbacks);
+  /// The more ranks there are, the less often each looks: all ask one store.
+  Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, std::int64_t num_ranks, Callbacks callbacks);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -43,6 +44,8 @@ class Watch {
                 std::chrono::milliseconds limit);
   /// Looks for a failure now.
   void look(std::chrono::milliseconds limit);
+  /// How long something may stand in the store before this rank, or any other, sees it.
+  std::chrono::milliseconds look_period() const;
   /// Why the store is lost; empty: it is not.
   std::string store_problem() const;
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
+#include <future>
+
 #include "core/base/error.hpp"
 
 namespace titan::comm {
@@ -47,6 +49,34 @@ TEST(Opening, NamesWhoHasNotCome) {
 TEST(Opening, NamesTheStoreThatDoesNotSayWhoIsMissing) {
   EXPECT_THAT(error_of_opening(c10::make_intrusive<LosingStore>(), milliseconds(50)),
               AllOf(HasSubstr("store does not answer"), HasSubstr("rank 0 serves it")));
+}
+
+/// A store to which rank 1 has come.
+c10::intrusive_ptr<c10d::Store> store_with_peer() {
+  auto store = c10::make_intrusive<c10d::HashStore>();
+  store->add("num_open/pair", 1);
+  return store;
+}
+
+TEST(Opening, EndsWhenAnotherRankFailsWhileItConnects) {
+  const auto store = store_with_peer();
+  const auto stuck = std::make_shared<std::promise<void>>();
+  const auto connect = [stuck, store](const BackendParts&) -> c10::intrusive_ptr<ProcessBackend> {
+    store->set(kFailureKey, std::string("rank 1 failed: row 7 is broken"));
+    stuck->get_future().wait();
+    return {};
+  };
+  EXPECT_THAT(error_of_opening(store, std::chrono::minutes(10), connect),
+              AllOf(HasSubstr("channel pair"), HasSubstr("rank 1 failed: row 7 is broken")));
+  stuck->set_value();
+}
+
+TEST(Opening, NamesTheGroupWhateverTheBackendThrows) {
+  const auto connect = [](const BackendParts&) -> c10::intrusive_ptr<ProcessBackend> {
+    throw std::runtime_error("connection refused");
+  };
+  EXPECT_THAT(error_of_opening(store_with_peer(), std::chrono::minutes(10), connect),
+              AllOf(HasSubstr("ranks 0, 1, channel pair"), HasSubstr("connection refused")));
 }
 
 }  // namespace

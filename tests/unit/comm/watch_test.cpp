@@ -43,7 +43,9 @@ struct Told {
 /// A store that is busy.
 class SlowStore : public c10d::HashStore {
  public:
+  std::atomic<int> num_checks{0};
   bool check(const std::vector<std::string>& keys) override {
+    ++num_checks;
     std::this_thread::sleep_for(milliseconds(2));
     return HashStore::check(keys);
   }
@@ -57,7 +59,7 @@ class Watching : public ::testing::Test {
 
 TEST_F(Watching, TellsAFailureOnceAndThatItWasRead) {
   store_->set(kFailureKey, std::string("rank 1 failed:\nbadly"));
-  Watch watch(store_, 0, told_.callbacks());
+  Watch watch(store_, 0, 4, told_.callbacks());
   watch.look(seconds(60));
   watch.look(seconds(60));
   EXPECT_THAT(told_.all(), ElementsAre("failed: rank 1 failed:\\nbadly"));
@@ -65,7 +67,7 @@ TEST_F(Watching, TellsAFailureOnceAndThatItWasRead) {
 }
 
 TEST_F(Watching, TellsWhoLeft) {
-  Watch watch(store_, 0, told_.callbacks());
+  Watch watch(store_, 0, 4, told_.callbacks());
   post_leave(*store_, 0, "own");
   post_leave(*store_, 2, "\thistory");
   watch.look(seconds(60));
@@ -76,7 +78,7 @@ TEST_F(Watching, TellsWhoLeft) {
 
 TEST_F(Watching, AnswersQuestionsOfOthers) {
   Told other;
-  Watch asking(store_, 0, told_.callbacks()), asked(store_, 1, other.callbacks("world\t7\tbarrier\t\n"));
+  Watch asking(store_, 0, 4, told_.callbacks()), asked(store_, 1, 4, other.callbacks("world\t7\tbarrier\t\n"));
   for (int turn = 0; turn < 2; ++turn) {
     const Testimony testimony = question(asking, {1}, [] { return false; });
     ASSERT_EQ(testimony.answers.count(1), 1u);
@@ -86,7 +88,7 @@ TEST_F(Watching, AnswersQuestionsOfOthers) {
 }
 
 TEST_F(Watching, NamesTheSilentByTheirAbsence) {
-  Watch asking(store_, 0, told_.callbacks());
+  Watch asking(store_, 0, 4, told_.callbacks());
   store_->set(left_key(2), std::string("1"));
   const Testimony testimony = question(asking, {1, 2}, [] { return false; });
   EXPECT_TRUE(testimony.answers.empty());
@@ -94,7 +96,7 @@ TEST_F(Watching, NamesTheSilentByTheirAbsence) {
 }
 
 TEST_F(Watching, AsksForManyRanksInPieces) {
-  Watch watch(c10::make_intrusive<SlowStore>(), 0, told_.callbacks());
+  Watch watch(c10::make_intrusive<SlowStore>(), 0, 4, told_.callbacks());
   // All together take longer than any single request may.
   std::vector<std::int64_t> ranks(600);
   std::iota(ranks.begin(), ranks.end(), 1);
@@ -104,7 +106,7 @@ TEST_F(Watching, AsksForManyRanksInPieces) {
 }
 
 TEST_F(Watching, AsksForEachRankOnceInOrder) {
-  Watch watch(store_, 0, told_.callbacks());
+  Watch watch(store_, 0, 4, told_.callbacks());
   std::vector<std::int64_t> ranks(300), asked;
   std::iota(ranks.begin(), ranks.end(), 0);
   EXPECT_TRUE(watch.ask_each(
@@ -112,8 +114,18 @@ TEST_F(Watching, AsksForEachRankOnceInOrder) {
   EXPECT_EQ(asked, ranks);
 }
 
+TEST_F(Watching, LooksLessOftenTheMoreRanksThereAre) {
+  const auto store = c10::make_intrusive<SlowStore>();
+  Watch watch(store, 0, 100'000, told_.callbacks());
+  std::this_thread::sleep_for(milliseconds(1000));
+  EXPECT_LE(store->num_checks, 1) << "the look at the beginning";
+  EXPECT_GT(watch.look_period(), seconds(10));
+  watch.look(seconds(60));
+  EXPECT_GE(store->num_checks, 1) << "whoever asks makes it look";
+}
+
 TEST_F(Watching, NobodyWaitsForAStoreThatHangs) {
-  Watch watch(store_, 0, told_.callbacks());
+  Watch watch(store_, 0, 4, told_.callbacks());
   const auto hang = std::make_shared<std::promise<void>>();
   EXPECT_FALSE(watch.ask([hang](c10d::Store&) { hang->get_future().wait(); }, milliseconds(50)));
   EXPECT_FALSE(watch.ask([](c10d::Store&) {}, milliseconds(50)));
@@ -121,7 +133,7 @@ TEST_F(Watching, NobodyWaitsForAStoreThatHangs) {
 }
 
 TEST_F(Watching, KnowsThatTheStoreIsLost) {
-  Watch watch(store_, 0, told_.callbacks());
+  Watch watch(store_, 0, 4, told_.callbacks());
   EXPECT_FALSE(watch.ask([](c10d::Store&) { throw std::runtime_error("connection reset"); }, seconds(60)));
   EXPECT_THAT(watch.store_problem(), HasSubstr("connection reset"));
   const Testimony testimony = question(watch, {1}, [] { return false; });
