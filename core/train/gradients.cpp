@@ -16,12 +16,7 @@ constexpr std::size_t kMostNamed = 3;
 std::vector<at::Tensor> collected_gradients(const nn::Tree& tree) {
   std::vector<at::Tensor> gradients;
   gradients.reserve(tree.parameters().size());
-  for (const auto& parameter : tree.parameters()) {
-    if (!parameter->gradient.defined()) {
-      throw PluginError("[train] the model declares a parameter that its forward does not use: ", parameter->name);
-    }
-    gradients.push_back(parameter->gradient);
-  }
+  for (const auto& parameter : tree.parameters()) gradients.push_back(parameter->gradient);
   return gradients;
 }
 

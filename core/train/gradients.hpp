@@ -6,8 +6,8 @@
 
 namespace titan::train {
 
-/// The collected gradients of a tree, in order of its parameters. PluginError names a parameter that has none: the
-/// model declares it but does not use it.
+/// The collected gradients of a tree, in order of its parameters, after Tree::check_ledger(), which refuses missing
+/// ones.
 std::vector<at::Tensor> collected_gradients(const nn::Tree& tree);
 
 /// Throws the NonFiniteError for gradients whose norm is not finite: names the step and the first parameters concerned.

@@ -64,8 +64,8 @@ std::optional<StepResult> Trainer::step() {
   const double loss_sum = run_micro_batches(batches, result);
   check_stop();
   watch = {};
-  const std::vector<at::Tensor> gradients = collected_gradients(tree_);
   tree_.check_ledger();
+  const std::vector<at::Tensor> gradients = collected_gradients(tree_);
   agree_on_outcome(loss_sum, result);
   update(gradients, result);
   watch.lap(result.seconds.optimizer);
