@@ -1,11 +1,11 @@
 #include "core/base/rank_environment.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/number.hpp"
 
 namespace titan {
 namespace {
@@ -27,15 +27,8 @@ struct Range {
 
 std::string quoted(const std::string& value) { return concat('"', printable(shortened(value, kLongestQuote)), '"'); }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::int64_t to_integer(const char* name, const std::string& value, const Range& range) {
-  const std::optional<std::int64_t> number = parse_integer(value);
+  const std::optional<std::int64_t> number = parse_number<std::int64_t>(value);
   if (number && *number >= range.first && *number <= range.last) return *number;
   const std::string bounds =
       range.last == kMostRanks ? concat("of at least ", range.first) : concat("from ", range.first, " to ", range.last);

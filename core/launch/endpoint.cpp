@@ -1,18 +1,11 @@
 #include "core/launch/endpoint.hpp"
 
-#include <charconv>
+#include "core/launch/option_values.hpp"
 
 namespace titan::launch {
 namespace {
 
 constexpr std::int64_t kHighestPort = 65535;
-
-std::optional<std::int64_t> parse_port(std::string_view text) {
-  std::int64_t port = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  const bool is_port = error == std::errc() && end == text.data() + text.size() && port >= 0 && port <= kHighestPort;
-  return is_port ? std::optional(port) : std::nullopt;
-}
 
 /// The end of the host in "[::1]:80", "host:80" and in a bare IPv6 address, which has more than one colon.
 std::size_t end_of_host(std::string_view text) {
@@ -31,7 +24,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view text, std::int64_t defau
   if (!is_host) return std::nullopt;
   if (end == text.size()) return Endpoint{std::string(host), default_port};
   if (text[end] != ':') return std::nullopt;
-  const std::optional<std::int64_t> port = parse_port(text.substr(end + 1));
+  const std::optional<std::int64_t> port = parse_whole(text.substr(end + 1), 0, kHighestPort);
   return port ? std::optional(Endpoint{std::string(host), *port}) : std::nullopt;
 }
 

@@ -1,24 +1,12 @@
 #include "core/launch/option_values.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "core/base/number.hpp"
 #include "core/base/text.hpp"
 
 namespace titan::launch {
-namespace {
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-}  // namespace
-
 std::optional<std::int64_t> parse_whole(std::string_view text, std::int64_t lowest, std::int64_t highest) {
   const auto number = parse_number<std::int64_t>(text);
   return number && *number >= lowest && *number <= highest ? number : std::nullopt;

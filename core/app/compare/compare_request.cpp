@@ -1,22 +1,14 @@
 #include "core/app/compare/compare_request.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/number.hpp"
 
 namespace titan::app {
 namespace {
-
-template <class Number>
-std::optional<Number> parsed(std::string_view word) {
-  Number number{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return number;
-}
 
 std::optional<std::string> optional_text(const config::CommandLine& line, const char* flag) {
   if (!line.has(flag)) return std::nullopt;
@@ -39,7 +31,7 @@ std::vector<Criterion> columns(const std::string& list) {
 }
 
 double tolerance(std::string_view text, const std::string& word) {
-  const std::optional<double> value = parsed<double>(text);
+  const std::optional<double> value = parse_number<double>(text);
   if (value && std::isfinite(*value) && *value >= 0) return *value;
   throw UsageError("[compare] --tolerance: expected X or COLUMN=X, X a finite number of at least 0: got \"",
                    printable(shortened(word, 100)), '"');
@@ -102,7 +94,7 @@ CompareRequest compare_request(const config::CommandLine& line) {
   }
   request.range.common_only = line.has("common-steps");
   if (line.has("steps")) {
-    request.range.last = parsed<std::int64_t>(line.last("steps"));
+    request.range.last = parse_number<std::int64_t>(line.last("steps"));
     if (!request.range.last || *request.range.last < 1) {
       throw UsageError("[compare] --steps: expected an integer of at least 1: got \"",
                        printable(shortened(line.last("steps"), 100)), '"');

@@ -1,7 +1,6 @@
 #include "core/app/compare/stored_reference.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/json.hpp"
+#include "core/base/number.hpp"
 #include "core/plugin/version_check.hpp"
 
 namespace titan::app {
@@ -104,14 +104,6 @@ RunTable read_json(std::string_view text, const std::string& source, const std::
   return table;
 }
 
-template <class Number>
-std::optional<Number> parsed(std::string_view word) {
-  Number number{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return number;
-}
-
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kBlank = " \t\r";
   std::vector<std::string_view> words;
@@ -126,8 +118,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
 void read_text_line(RunTable& table, std::string_view line, const std::string& source, std::size_t line_number) {
   const std::vector<std::string_view> words = words_of(line);
   if (words.empty()) return;
-  const auto step = parsed<std::int64_t>(words[0]);
-  const auto loss = words.size() == 2 ? parsed<double>(words[1]) : std::nullopt;
+  const auto step = parse_number<std::int64_t>(words[0]);
+  const auto loss = words.size() == 2 ? parse_number<double>(words[1]) : std::nullopt;
   if (!step || *step < 0 || !loss) {
     throw DataError("[compare] ", printable(source), ":", line_number, ": expected a step and a loss, got: \"",
                     printable(shortened(line, 80)), '"');
