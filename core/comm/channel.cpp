@@ -1,6 +1,5 @@
 #include "core/comm/channel.hpp"
 
-#include <c10/util/Exception.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "core/base/error.hpp"
@@ -22,19 +21,6 @@ std::int64_t bytes_of(const at::Tensor& tensor) {
 void note(WorkRecord& record, WorkState state, std::int64_t when) {
   record.state = state;
   (state == WorkState::started ? record.started : record.completed) = when;
-}
-
-/// The text of the exception being handled.
-std::string current_error() {
-  try {
-    throw;
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "unknown error";
-  }
 }
 
 }  // namespace
@@ -106,7 +92,7 @@ WorkPtr Channel::start(const std::string& group, const Call& call, const Start& 
       work->work->complete();
     }
   } catch (...) {
-    fail(work->record, concat("[comm] a call failed: ", describe(work->record), ": ", current_error()));
+    fail(work->record, concat("[comm] a call failed: ", describe(work->record), ": ", error_text()));
   }
   work->work->watch([records = records_, id = work->record.id](WorkState state, std::int64_t when) {
     records->update(id, [&](WorkRecord& record) { note(record, state, when); });

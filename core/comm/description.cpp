@@ -1,5 +1,7 @@
 #include "core/comm/description.hpp"
 
+#include <c10/util/Exception.h>
+
 #include "core/base/text.hpp"
 
 namespace titan::comm {
@@ -53,6 +55,18 @@ std::string signature(const WorkRecord& record) {
 
 std::string describe(const at::Tensor& tensor) {
   return tensor.defined() ? shape_text(tensor.scalar_type(), tensor.sizes()) : std::string();
+}
+
+std::string error_text(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const c10::Error& known) {
+    return known.what_without_backtrace();
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "unknown error";
+  }
 }
 
 }  // namespace titan::comm

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,8 @@ std::string signature(const WorkRecord& record);
 
 /// What a rank hands over: "float32 [4, 2]"; empty for an undefined tensor.
 std::string describe(const at::Tensor& tensor);
+
+/// What an exception says, the one being handled by default; libtorch's without their backtrace.
+std::string error_text(const std::exception_ptr& error = std::current_exception());
 
 }  // namespace titan::comm

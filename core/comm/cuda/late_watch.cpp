@@ -1,11 +1,11 @@
 #include "core/comm/cuda/late_watch.hpp"
 
-#include <c10/util/Exception.h>
-
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
+
+#include "core/comm/description.hpp"
 
 namespace titan::comm {
 namespace {
@@ -14,25 +14,13 @@ using Clock = TimedWork::Clock;
 // Between two looks at works under way: as exact as their times in the records are.
 constexpr auto kLookEvery = std::chrono::milliseconds(1);
 
-std::string text_of(const std::exception_ptr& exception) {
-  try {
-    std::rethrow_exception(exception);
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "unknown error";
-  }
-}
-
 }  // namespace
 
 bool DeviceWork::join(Clock::time_point) {
   try {
     inner_->wait();
   } catch (...) {
-    fail(text_of(std::current_exception()));
+    fail(error_text());
   }
   return true;
 }
@@ -41,9 +29,9 @@ void DeviceWork::look() {
   try {
     if (!inner_->isCompleted()) return;
     const std::exception_ptr problem = inner_->isSuccess() ? nullptr : inner_->exception();
-    problem == nullptr ? complete() : fail(text_of(problem));
+    problem == nullptr ? complete() : fail(error_text(problem));
   } catch (...) {
-    fail(text_of(std::current_exception()));
+    fail(error_text());
   }
 }
 

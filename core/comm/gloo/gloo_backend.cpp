@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/error.hpp"
+#include "core/comm/description.hpp"
 #include "core/comm/processes/runner.hpp"
 #include "core/comm/reduction.hpp"
 
@@ -60,10 +61,8 @@ void finish(TimedWork& work, InnerWork&& inner) {
     // Whoever waits may look at the tensors' reference counts.
     inner.reset();
     work.complete();
-  } catch (const c10::Error& error) {
-    work.fail(error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    work.fail(error.what());
+  } catch (const std::exception&) {
+    work.fail(error_text());
   }
 }
 
@@ -155,10 +154,8 @@ class GlooBackend : public ProcessBackend {
         // Whoever waits may look at the tensors' reference counts.
         start = nullptr;
         work->complete();
-      } catch (const c10::Error& error) {
-        work->fail(error.what_without_backtrace());
-      } catch (const std::exception& error) {
-        work->fail(error.what());
+      } catch (const std::exception&) {
+        work->fail(error_text());
       }
     });
     return work;

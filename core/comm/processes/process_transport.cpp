@@ -117,10 +117,8 @@ c10::intrusive_ptr<ProcessBackend> ProcessTransport::connect(const BackendParts&
   std::string problem = "the connections do not come about";
   try {
     if (status == std::future_status::ready) return made.get();
-  } catch (const c10::Error& error) {
-    problem = error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    problem = error.what();
+  } catch (const std::exception&) {
+    problem = error_text();
   }
   // A rank that fails says why before it breaks its connections.
   if (works_->failure().empty()) watch_->look(kStoreTime);

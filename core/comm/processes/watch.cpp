@@ -1,6 +1,5 @@
 #include "core/comm/processes/watch.hpp"
 
-#include <c10/util/Exception.h>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "core/base/text.hpp"
+#include "core/comm/description.hpp"
 
 namespace titan::comm {
 namespace {
@@ -71,10 +71,8 @@ struct Watch::State {
       look_for_leaving();
       answer_alarm();
       return {};
-    } catch (const c10::Error& error) {
-      return error.what_without_backtrace();
-    } catch (const std::exception& error) {
-      return error.what();
+    } catch (const std::exception&) {
+      return error_text();
     }
   }
 

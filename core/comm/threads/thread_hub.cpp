@@ -1,7 +1,6 @@
 #include "core/comm/threads/thread_hub.hpp"
 
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <c10/util/Exception.h>
 
 #include <algorithm>
 
@@ -102,10 +101,8 @@ void ThreadHub::finish(std::vector<Arrival>& arrivals) {
   std::string failure;
   try {
     exchange(shares);
-  } catch (const c10::Error& error) {
-    failure = error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    failure = error.what();
+  } catch (const std::exception&) {
+    failure = error_text();
   }
   if (!failure.empty()) abort(failure);
   // The shares' tensors are let go first: who waits may look at their reference counts.
