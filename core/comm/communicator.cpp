@@ -12,7 +12,16 @@ namespace {
 /// The same for all names and ranks that mean the same set of ranks: the axes along which it extends, and where it
 /// stands on the others. All ranks are the world whatever the layout: ranks that were given different layouts meet
 /// there and can say so.
-std::string channel_name(const config::Mesh& mesh, std::int64_t rank, const std::vector<config::Axis>& axes) {
+std::string channel_name(const config::Mesh& mesh, std::int64_t rank, std::string_view group) {
+  if (group == "ep" || group == "efsdp") {
+    const std::vector<std::int64_t> members = mesh.members(group, rank);
+    // Part of the axes that it shares with its counterpart.
+    if (members.size() > 1 && members.size() < mesh.members("tp", rank).size() * mesh.members("fsdp", rank).size()) {
+      return concat(group, "/from", members.front());
+    }
+    if (members.size() == 1) return concat("self/", rank);
+  }
+  const std::vector<config::Axis> axes = config::Mesh::axes(group);
   std::vector<std::string> along;
   std::string place;
   for (const config::Axis axis : config::kAxes) {
@@ -43,7 +52,7 @@ Group& Communicator::group(std::string_view name) {
   const auto known = groups_.find(name);
   if (known != groups_.end()) return *known->second;
   ChannelFacts facts;
-  facts.name = channel_name(mesh_, rank_, config::Mesh::axes(name));
+  facts.name = channel_name(mesh_, rank_, name);
   auto channel = channels_.find(facts.name);
   if (channel == channels_.end()) {
     facts.members = mesh_.members(name, rank_);

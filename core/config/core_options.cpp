@@ -115,6 +115,25 @@ void add_parallelism_options(Registry& registry) {
                        "Ranks along the axis over which weights, gradients and optimizer state are sharded (FSDP). -1: "
                        "all ranks that the other degrees leave.")
                    .at_least(-1));
+  registry.add(
+      integer("parallelism.tensor_parallel_degree", 1,
+              "Ranks that share each layer: its matrices are split by columns and rows, the vocabulary by words.")
+          .at_least(1));
+  registry.add(integer("parallelism.context_parallel_degree", 1,
+                       "Ranks that share each row of tokens: every one has a part of the sequence, and attention goes "
+                       "around the ring.")
+                   .at_least(1));
+  registry.add(integer("parallelism.pipeline_parallel_degree", 1,
+                       "Ranks that share the layers: each runs one or several stages of the chain of blocks.")
+                   .at_least(1));
+  registry.add(integer("parallelism.num_pp_microbatches", 1,
+                       "Micro-batches that go through the pipeline together: at least as many as it has stages.")
+                   .at_least(1));
+  registry.add(
+      integer("parallelism.expert_parallel_degree", 1,
+              "Ranks over which the experts of a mixture are spread. Folded into the axes dp_shard, cp and tp: "
+              "it needs no ranks of its own.")
+          .at_least(1));
 }
 
 void add_comm_options(Registry& registry) {

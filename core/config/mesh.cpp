@@ -26,6 +26,8 @@ std::string_view option(Axis axis) {
   return {};
 }
 
+constexpr std::string_view kExpertOption = "parallelism.expert_parallel_degree";
+
 std::string arithmetic(const Degrees& degrees) {
   std::string text;
   for (const Axis axis : kAxes) {
@@ -90,13 +92,24 @@ Mesh::Mesh(const Degrees& degrees, std::int64_t world_size) : degrees_(degrees),
   }
 }
 
+Mesh::Mesh(const Degrees& degrees, std::int64_t world_size, std::int64_t expert_degree) : Mesh(degrees, world_size) {
+  const std::int64_t tp = degree(Axis::tp), ranks = degree(Axis::dp_shard) * degree(Axis::cp) * tp;
+  if (expert_degree < 1 || ranks % expert_degree != 0 || (expert_degree % tp != 0 && tp % expert_degree != 0)) {
+    throw ConfigError("[mesh] ", kExpertOption,
+                      " must divide dp_shard x cp x tp, and be a multiple of tp or divide it: ", expert_degree,
+                      ", dp_shard ", degree(Axis::dp_shard), " x cp ", degree(Axis::cp), " x tp ", tp, " = ", ranks);
+  }
+  expert_degree_ = expert_degree;
+}
+
 Mesh Mesh::from(const Config& config, std::int64_t world_size) {
   Degrees degrees{1, 1, 1, 1, 1};
   for (const Axis axis : kAxes) {
     const auto entry = config.entries().find(option(axis));
     if (entry != config.entries().end()) at(degrees, axis) = config.integer(option(axis));
   }
-  return {degrees, world_size};
+  const bool has_experts = config.entries().contains(kExpertOption);
+  return {degrees, world_size, has_experts ? config.integer(kExpertOption) : 1};
 }
 
 std::int64_t Mesh::coordinate(std::int64_t rank, Axis axis) const {
@@ -109,14 +122,17 @@ std::vector<Axis> Mesh::axes(std::string_view group) {
   if (group == "dp") return {Axis::dp_replicate, Axis::dp_shard};
   if (group == "fsdp") return {Axis::dp_shard, Axis::cp};
   if (group == "loss") return {Axis::dp_replicate, Axis::dp_shard, Axis::cp};
+  if (group == "stage") return {Axis::dp_replicate, Axis::dp_shard, Axis::cp, Axis::tp};
+  if (group == "ep" || group == "efsdp") return {Axis::dp_shard, Axis::cp, Axis::tp};
   for (const Axis axis : kAxes) {
     if (name(axis) == group) return {axis};
   }
   throw InternalError("[mesh] no such axis or group: ", printable(group),
-                      ": pp, dp_replicate, dp_shard, cp, tp, dp, fsdp, loss, world");
+                      ": pp, dp_replicate, dp_shard, cp, tp, dp, fsdp, loss, stage, ep, efsdp, world");
 }
 
 std::vector<std::int64_t> Mesh::members(std::string_view group, std::int64_t rank) const {
+  if (group == "ep" || group == "efsdp") return expert_members(group == "ep", rank);
   std::vector<std::int64_t> found{rank};
   std::int64_t stride = 1;
   const std::vector<Axis> wanted = axes(group);
@@ -135,8 +151,20 @@ std::vector<std::int64_t> Mesh::members(std::string_view group, std::int64_t ran
   return found;
 }
 
+std::vector<std::int64_t> Mesh::expert_members(bool spreads_experts, std::int64_t rank) const {
+  // dp_shard, cp and tp are the innermost axes: their ranks follow each other.
+  const std::int64_t block = degree(Axis::dp_shard) * degree(Axis::cp) * degree(Axis::tp);
+  const std::int64_t place = rank % block;
+  const std::int64_t first = spreads_experts ? rank - place % expert_degree_ : rank - place + place % expert_degree_;
+  const std::int64_t count = spreads_experts ? expert_degree_ : block / expert_degree_;
+  std::vector<std::int64_t> found;
+  for (std::int64_t i = 0; i < count; ++i) found.push_back(first + i * (spreads_experts ? 1 : expert_degree_));
+  return found;
+}
+
 std::string Mesh::describe() const {
-  return concat(arithmetic(degrees_), " = ", world_size_, world_size_ == 1 ? " rank" : " ranks");
+  return concat(arithmetic(degrees_), " = ", world_size_, world_size_ == 1 ? " rank" : " ranks",
+                expert_degree_ == 1 ? std::string() : concat(", experts over ", expert_degree_));
 }
 
 }  // namespace titan::config

@@ -31,16 +31,22 @@ class Mesh {
   /// dp_shard may be -1: what is left of the ranks. ConfigError, with the arithmetic, unless the degrees are positive
   /// and their product is the number of ranks.
   Mesh(const Degrees& degrees, std::int64_t world_size);
+  /// The same with `expert_degree` ranks along "ep", which is folded into dp_shard x cp x tp: ConfigError unless it
+  /// divides their product, and is a multiple of tp or divides it.
+  Mesh(const Degrees& degrees, std::int64_t world_size, std::int64_t expert_degree);
   /// The layout that the options parallelism.*_degree ask for.
   static Mesh from(const Config& config, std::int64_t world_size);
 
   std::int64_t world_size() const { return world_size_; }
   std::int64_t degree(Axis axis) const { return degrees_[static_cast<std::size_t>(axis)]; }
+  /// Ranks over which experts are spread.
+  std::int64_t expert_degree() const { return expert_degree_; }
   /// Where the rank stands along the axis.
   std::int64_t coordinate(std::int64_t rank, Axis axis) const;
 
   /// The axes behind the name of a group: an axis's own name, or "dp" (dp_replicate, dp_shard), "fsdp" (dp_shard, cp),
-  /// "loss" (dp_replicate, dp_shard, cp), "world" (all). InternalError for another name.
+  /// "loss" (dp_replicate, dp_shard, cp), "stage" (all but pp), "world" (all). "ep" and "efsdp" share dp_shard, cp and
+  /// tp: ep are neighbours among them, efsdp those with the same experts. InternalError for another name.
   static std::vector<Axis> axes(std::string_view group);
   /// Ranks of the rank's group of that name, in order.
   std::vector<std::int64_t> members(std::string_view group, std::int64_t rank) const;
@@ -49,8 +55,11 @@ class Mesh {
   std::string describe() const;
 
  private:
+  std::vector<std::int64_t> expert_members(bool spreads_experts, std::int64_t rank) const;
+
   Degrees degrees_{1, 1, 1, 1, 1};
   std::int64_t world_size_ = 1;
+  std::int64_t expert_degree_ = 1;
 };
 
 }  // namespace titan::config

@@ -41,11 +41,19 @@ const at::Tensor& Frame::parameter(std::size_t index) const {
 
 const at::Tensor& Memo::get(std::string_view purpose, const at::Tensor& source,
                             const std::function<at::Tensor()>& make) {
+  const at::Tensor* known = find(purpose, source);
+  return known != nullptr ? *known : put(purpose, source, make());
+}
+
+const at::Tensor* Memo::find(std::string_view purpose, const at::Tensor& source) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
     return entry->purpose == purpose && entry->source.is_same(source) && entry->version == source._version();
   });
-  if (found != entries_.end()) return (*found)->value;
-  entries_.push_back(std::make_unique<Entry>(Entry{std::string(purpose), source, make(), source._version()}));
+  return found == entries_.end() ? nullptr : &(*found)->value;
+}
+
+const at::Tensor& Memo::put(std::string_view purpose, const at::Tensor& source, at::Tensor value) {
+  entries_.push_back(std::make_unique<Entry>(Entry{std::string(purpose), source, std::move(value), source._version()}));
   return entries_.back()->value;
 }
 
@@ -67,7 +75,8 @@ class Running {
 }  // namespace
 
 Tensors Tree::call(ModuleId module, const Tensors& in, Frame* parent, std::uint32_t num_outputs) {
-  Frame frame(*this, module, parent, num_outputs);
+  Frame frame =
+      parent != nullptr ? Frame(*this, module, *parent, num_outputs) : Frame(*this, module, state_->phase, num_outputs);
   const Running running(state_->running, module);
   Tensors out = Next{0}(frame, in);
   if (out.size() != num_outputs) {
@@ -76,20 +85,34 @@ Tensors Tree::call(ModuleId module, const Tensors& in, Frame* parent, std::uint3
   return out;
 }
 
+Tensors Tree::recompute(ModuleId module, Next rest, const Tensors& in, std::uint32_t num_outputs) {
+  Frame frame(*this, module, Phase::recomputation, num_outputs);
+  const Running running(state_->running, module);
+  return rest(frame, in);
+}
+
 at::Tensor Tree::forward(const at::Tensor& tokens, const at::Tensor& positions) {
-  Frame root(*this, TITAN_MODULE_ROOT, nullptr);
-  at::Tensor x = tokens;
-  for (std::size_t i = 0; i < state_->chain.size(); ++i) {
-    Tensors in{std::move(x)};
+  return forward(Stage{0, 0, static_cast<std::uint32_t>(state_->chain.size())}, tokens, positions);
+}
+
+at::Tensor Tree::forward(const Stage& stage, const at::Tensor& x, const at::Tensor& positions) {
+  TITAN_CHECK(stage.first + stage.count <= state_->chain.size(), "no such blocks of the chain: ", stage.first, " + ",
+              stage.count);
+  Frame root(*this, TITAN_MODULE_ROOT, state_->phase);
+  at::Tensor out = x;
+  for (std::size_t i = stage.first; i < stage.first + stage.count; ++i) {
+    Tensors in{std::move(out)};
     if ((state_->chain_inputs[i] & TITAN_CHAIN_POSITIONS) != 0) in.push_back(positions);
-    x = std::move(call(state_->chain[i], in, &root).front());
+    out = std::move(call(state_->chain[i], in, &root).front());
   }
-  return x;
+  return out;
 }
 
 at::Tensor Tree::loss(const at::Tensor& output, const at::Tensor& labels) {
   TITAN_CHECK(state_->loss.has_value(), "the tree has no loss module");
   return call(*state_->loss, {output, labels}).front();
 }
+
+void Tree::set_phase(Phase phase) { state_->phase = phase; }
 
 }  // namespace titan::nn

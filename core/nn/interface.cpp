@@ -195,10 +195,70 @@ titan_error* run_next(titan_frame* frame, titan_next next, const titan_tensor* i
     Tree& tree = tree_of(next.tree);
     const std::string& name = tree.name(next.module);
     if (num_out > 0) require_pointer(out, "out");
-    Frame later(tree, next.module, nullptr, num_out);
+    Frame later(tree, next.module, Phase::training, num_out);
     Frame& running = frame != nullptr ? frame_of(frame) : later;
     give(Next{next.index}(running, borrowed(in, num_in, name)), out, num_out, name);
   });
+}
+
+titan_error* recompute(titan_next next, const titan_tensor* in, std::uint32_t num_in, titan_tensor* out,
+                       std::uint32_t num_out) {
+  return guarded([&] {
+    Tree& tree = tree_of(next.tree);
+    const std::string& name = tree.name(next.module);
+    if (num_out > 0) require_pointer(out, "out");
+    give(tree.recompute(next.module, Next{next.index}, borrowed(in, num_in, name), num_out), out, num_out, name);
+  });
+}
+
+/// What a memo is kept in: the caller's frame, or its own where nobody called.
+Memo& memo_of(titan_frame* frame) {
+  Frame& running = frame_of(frame);
+  return running.parent() != nullptr ? running.parent()->memo() : running.memo();
+}
+
+titan_error* memo_get(titan_frame* frame, titan_string purpose, titan_tensor source, titan_tensor* out) {
+  return guarded([&] {
+    require_pointer(out, "out");
+    require_pointer(source, "source");
+    const at::Tensor* known = memo_of(frame).find(text_of(purpose, "purpose"), handle::borrow(source));
+    *out = known == nullptr ? nullptr : handle::release(at::Tensor(*known));
+  });
+}
+
+titan_error* memo_put(titan_frame* frame, titan_string purpose, titan_tensor source, titan_tensor value) {
+  return guarded([&] {
+    require_pointer(source, "source");
+    require_pointer(value, "value");
+    memo_of(frame).put(text_of(purpose, "purpose"), handle::borrow(source), handle::borrow(value));
+  });
+}
+
+std::int32_t frame_phase(const titan_frame* frame) {
+  return static_cast<std::int32_t>(frame == nullptr ? Phase::training : reinterpret_cast<const Frame*>(frame)->phase());
+}
+
+titan_error* module_attribute(const titan_tree* tree, titan_module module, titan_string key, titan_attribute* out) {
+  return guarded([&] {
+    require_pointer(out, "out");
+    *out = {key, 0, 0, 0, 0, {nullptr, 0}};
+    const Attribute* found = tree_of(tree).attribute(module, text_of(key, "key"));
+    if (found == nullptr) return;
+    if (const auto* integer = std::get_if<std::int64_t>(found)) {
+      out->kind = TITAN_ATTRIBUTE_INT;
+      out->integer = *integer;
+    } else if (const auto* floating = std::get_if<double>(found)) {
+      out->kind = TITAN_ATTRIBUTE_FLOAT;
+      out->floating = *floating;
+    } else {
+      out->kind = TITAN_ATTRIBUTE_STRING;
+      out->string = abi_text(std::get<std::string>(*found));
+    }
+  });
+}
+
+titan_module loss_module(const titan_tree* tree) {
+  return tree == nullptr ? TITAN_MODULE_ROOT : readable(tree)->loss_module().value_or(TITAN_MODULE_ROOT);
 }
 
 titan_module frame_module(const titan_frame* frame) {
@@ -228,6 +288,12 @@ const titan_tree_v1* tree_interface() {
     made.attach = attach;
     made.next = run_next;
     made.frame_module = frame_module;
+    made.module_attribute = module_attribute;
+    made.loss_module = loss_module;
+    made.memo_get = memo_get;
+    made.memo_put = memo_put;
+    made.frame_phase = frame_phase;
+    made.recompute = recompute;
     add_placement_functions(made);
     return made;
   }();

@@ -26,10 +26,13 @@ void check_shape(const Parameter& parameter) {
 }
 
 void check_split(const Parameter& parameter) {
-  if (parameter.split < TITAN_SPLIT_REPLICATE || parameter.split > TITAN_SPLIT_SEQUENCE) {
+  if (parameter.split < TITAN_SPLIT_REPLICATE || parameter.split > TITAN_SPLIT_EXPERT_ROW) {
     fail(parameter, "unknown split: number ", parameter.split);
   }
   if (parameter.split == TITAN_SPLIT_ROW && parameter.shape.size() < 2) fail(parameter, "a row split needs two dims");
+  if (parameter.split >= TITAN_SPLIT_EXPERT_COLUMN && parameter.shape.size() != 3) {
+    fail(parameter, "a split of experts needs three dims: [experts, out, in]");
+  }
 }
 
 void check_init(const Parameter& parameter) {

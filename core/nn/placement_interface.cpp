@@ -61,6 +61,21 @@ titan_error* take_over(titan_tree* tree, titan_module module, std::uint32_t inde
   });
 }
 
+titan_error* keep_chain(titan_tree* tree, const titan_stage* stages, std::uint32_t num_stages) {
+  return guarded([&] {
+    if (num_stages > 0) require_pointer(stages, "stages");
+    std::vector<Stage> kept;
+    for (std::uint32_t i = 0; i < num_stages; ++i) kept.push_back({stages[i].index, stages[i].first, stages[i].count});
+    tree_of(tree).keep_chain(std::move(kept));
+  });
+}
+
+std::int32_t is_kept(const titan_tree* tree, titan_module module, std::uint32_t index) {
+  const auto& self = *reinterpret_cast<const Tree*>(tree);
+  if (tree == nullptr || module >= self.num_modules() || index >= self.parameters(module).size()) return 0;
+  return self.is_kept(*self.parameters(module)[index]) ? 1 : 0;
+}
+
 at::Tensor& box_of(Parameter& parameter, std::int32_t box) {
   switch (box) {
     case TITAN_BOX_STORAGE:
@@ -123,6 +138,8 @@ void add_placement_functions(titan_tree_v1& table) {
   table.get_box = get_box;
   table.set_box = set_box;
   table.precision = precision;
+  table.keep_chain = keep_chain;
+  table.is_kept = is_kept;
 }
 
 }  // namespace titan::nn

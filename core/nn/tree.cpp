@@ -89,6 +89,7 @@ ModuleId Tree::add_leaf(ModuleId parent, std::string_view name, std::string_view
   module.name = state_->new_name(parent, name);
   module.kind = kind;
   module.parent = parent;
+  module.attributes = {attributes.begin(), attributes.end()};
   LeafSetup setup{module.name, Attributes(module.name, std::move(attributes)), state_->rope_tables};
   module.leaf = leaf_factory(kind, module.name)(setup);
   setup.attributes.finish();
@@ -162,6 +163,11 @@ void Tree::attach(ModuleId module, std::int32_t priority, Around around) {
 std::size_t Tree::num_modules() const { return state_->modules.size(); }
 const std::string& Tree::name(ModuleId module) const { return state_->module(module).name; }
 const std::string& Tree::kind(ModuleId module) const { return state_->module(module).kind; }
+const Attribute* Tree::attribute(ModuleId module, std::string_view key) const {
+  const auto& attributes = state_->module(module).attributes;
+  const auto found = attributes.find(key);
+  return found == attributes.end() ? nullptr : &found->second;
+}
 ModuleId Tree::parent(ModuleId module) const { return state_->module(module).parent; }
 const std::vector<ModuleId>& Tree::chain() const { return state_->chain; }
 std::optional<ModuleId> Tree::loss_module() const { return state_->loss; }

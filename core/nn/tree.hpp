@@ -57,6 +57,18 @@ struct Parameter {
 
 using Attribute = std::variant<std::int64_t, double, std::string>;
 
+/// Why a module runs: TITAN_PHASE_*.
+enum class Phase : std::int32_t {
+  training = TITAN_PHASE_TRAINING,
+  recomputation = TITAN_PHASE_RECOMPUTATION,
+  evaluation = TITAN_PHASE_EVALUATION
+};
+
+/// Chain blocks first .. first + count - 1, which a rank runs in one go. `index` counts the stages of the whole model.
+struct Stage {
+  std::uint32_t index = 0, first = 0, count = 0;
+};
+
 /// The rest of a call after an interceptor: a plain value that may be kept and called again, also from backward.
 struct Next {
   std::uint32_t index = 0;
@@ -69,6 +81,9 @@ class Memo {
  public:
   /// Gives what was made of `source` for `purpose`, or makes it: anew when `source` was changed in place since.
   const at::Tensor& get(std::string_view purpose, const at::Tensor& source, const std::function<at::Tensor()>& make);
+  /// What was made of `source` for `purpose`; null when there is nothing, or `source` was changed in place since.
+  const at::Tensor* find(std::string_view purpose, const at::Tensor& source) const;
+  const at::Tensor& put(std::string_view purpose, const at::Tensor& source, at::Tensor value);
 
  private:
   struct Entry {
@@ -82,11 +97,16 @@ class Memo {
 /// One running call of one module. Lives on the caller's stack.
 class Frame {
  public:
-  Frame(Tree& tree, ModuleId module, Frame* parent, std::uint32_t num_outputs = 1)
-      : tree_(&tree), parent_(parent), module_(module), num_outputs_(num_outputs) {}
+  /// A call below `parent`, in its phase.
+  Frame(Tree& tree, ModuleId module, Frame& parent, std::uint32_t num_outputs = 1)
+      : tree_(&tree), parent_(&parent), phase_(parent.phase_), module_(module), num_outputs_(num_outputs) {}
+  /// A call without a caller.
+  Frame(Tree& tree, ModuleId module, Phase phase, std::uint32_t num_outputs = 1)
+      : tree_(&tree), parent_(nullptr), phase_(phase), module_(module), num_outputs_(num_outputs) {}
   Tree& tree() const { return *tree_; }
   ModuleId module() const { return module_; }
   Frame* parent() const { return parent_; }
+  Phase phase() const { return phase_; }
   /// How many outputs the caller expects.
   std::uint32_t num_outputs() const { return num_outputs_; }
   /// The frame this call stands in that has no parent.
@@ -98,6 +118,7 @@ class Frame {
  private:
   Tree* tree_;
   Frame* parent_;
+  Phase phase_;
   ModuleId module_;
   std::uint32_t num_outputs_;
   Memo memo_;
@@ -139,6 +160,11 @@ class Tree {
   void declare_gradient(Parameter& parameter, const std::vector<config::Axis>& axes, std::int32_t state);
   void mark_gradient(Parameter& parameter, const std::vector<config::Axis>& axes, std::int32_t state);
   void take_over(Parameter& parameter, std::int32_t forms);
+  /// Keeps these stages of the chain only, by increasing index; parameters of other blocks leave parameters(), those
+  /// outside the chain too unless the last block is kept. Once.
+  void keep_chain(std::vector<Stage> stages);
+  /// Whether the parameter has tensors on this rank.
+  bool is_kept(const Parameter& parameter) const;
 
   /// Begins a step's ledger: gradients are what was declared. PluginError when a gradient that a strategy looks after
   /// is there already.
@@ -161,11 +187,20 @@ class Tree {
   /// Forgets Parameter::gradient of every parameter whose gradient the host owns.
   void zero_gradients();
 
+  /// Says what the calls from now on are for: training, or evaluation.
+  void set_phase(Phase phase);
+  /// What this rank runs of the chain: one stage with all of it, unless keep_chain() was called.
+  std::vector<Stage> stages() const;
+
   /// Calls a module. `parent` is the calling frame, or null from outside. PluginError, naming the module, for wrong
   /// inputs and for another number of outputs; errors of a plugin's callback keep their code.
   Tensors call(ModuleId module, const Tensors& in, Frame* parent = nullptr, std::uint32_t num_outputs = 1);
+  /// Runs the rest of a call once more, in backward: in a frame without a caller, in phase recomputation.
+  Tensors recompute(ModuleId module, Next rest, const Tensors& in, std::uint32_t num_outputs = 1);
   /// Runs the chain in one outermost frame: tokens [B, L] int64, positions [B, L] int64 -> the last block's output.
   at::Tensor forward(const at::Tensor& tokens, const at::Tensor& positions);
+  /// Runs one stage in one outermost frame: x is tokens, or the stage before's output.
+  at::Tensor forward(const Stage& stage, const at::Tensor& x, const at::Tensor& positions);
   /// Sum of the losses of the valid labels: output [B, L, V], labels [B, L] int64 -> [].
   at::Tensor loss(const at::Tensor& output, const at::Tensor& labels);
 
@@ -178,14 +213,16 @@ class Tree {
   const std::string& name(ModuleId module) const;
   /// A leaf kind, or "custom".
   const std::string& kind(ModuleId module) const;
+  /// An attribute of a leaf as it was declared, or null.
+  const Attribute* attribute(ModuleId module, std::string_view key) const;
   ModuleId parent(ModuleId module) const;
   const std::vector<ModuleId>& chain() const;
   /// The loss module, or nothing before set_loss.
   std::optional<ModuleId> loss_module() const;
-  /// Parameters in order of declaration.
+  /// Parameters that have tensors on this rank, in order of declaration.
   const std::vector<std::unique_ptr<Parameter>>& parameters() const;
   const std::vector<Parameter*>& parameters(ModuleId module) const;
-  /// The parameter of that name, or null.
+  /// The parameter of that name, on whichever stage, or null.
   Parameter* find_parameter(std::string_view name) const;
 
  private:

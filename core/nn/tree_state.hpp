@@ -19,6 +19,7 @@ struct Module {
   std::string name;  // fully qualified
   std::string kind;
   ModuleId parent = TITAN_MODULE_ROOT;
+  std::map<std::string, Attribute, std::less<>> attributes;  // of a leaf, as declared
   std::vector<Parameter*> parameters;
   std::vector<std::pair<std::int32_t, Around>> arounds;  // outermost first
   std::unique_ptr<Leaf> leaf;
@@ -30,11 +31,14 @@ struct Module {
 struct Tree::State {
   std::deque<Module> modules;  // a deque: names are handed out by reference
   std::vector<std::unique_ptr<Parameter>> parameters;
+  std::vector<std::unique_ptr<Parameter>> elsewhere;  // on other pipeline stages: declared, without tensors
   std::map<std::string, ModuleId, std::less<>> module_names;
   std::map<std::string, Parameter*, std::less<>> parameter_names;
   std::vector<ModuleId> chain;
   std::vector<std::uint32_t> chain_inputs;
+  std::vector<Stage> stages;  // empty while the whole chain is one
   std::optional<ModuleId> loss;
+  Phase phase = Phase::training;
   RopeTables rope_tables;
   Precision precision;
   config::Mesh mesh;

@@ -9,7 +9,7 @@ namespace titan::optim {
 bool counts_here(const nn::Parameter& parameter, const config::Mesh& mesh, std::int64_t rank) {
   return std::all_of(config::kAxes.begin(), config::kAxes.end(), [&](config::Axis axis) {
     const bool is_sharded = parameter.placements[static_cast<std::size_t>(axis)].shard_dim.has_value();
-    return is_sharded || mesh.coordinate(rank, axis) == 0;
+    return is_sharded || axis == config::Axis::pp || mesh.coordinate(rank, axis) == 0;
   });
 }
 

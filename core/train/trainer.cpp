@@ -114,29 +114,32 @@ double Trainer::run_micro_batches(std::vector<data::Batch>& batches, StepResult&
   double sum = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     check_stop();
-    const auto index = static_cast<std::int64_t>(i);
-    const bool is_last = i + 1 == batches.size();
-    if (options_.strategies != nullptr) options_.strategies->micro_batch_begin(index, is_last, /*training=*/true);
-    sum += run_micro_batch(batches[i], result);
-    if (options_.strategies != nullptr) options_.strategies->micro_batch_end(index, is_last, /*training=*/true);
+    sum += run_micro_batch(batches[i], {.index = static_cast<std::int64_t>(i), .is_last = i + 1 == batches.size()},
+                           result);
   }
+  if (options_.strategies != nullptr) options_.strategies->step_end();
   return sum;
 }
 
-double Trainer::run_micro_batch(data::Batch& batch, StepResult& result) {
+double Trainer::run_micro_batch(data::Batch& batch, const MicroBatchEvent& event, StepResult& result) {
+  Strategies* strategies = options_.strategies;
   Stopwatch watch;
+  if (strategies != nullptr) strategies->micro_batch_begin(event);
   const at::Tensor loss = forward(batch);
   const double value = loss.item<double>();
   // Of several ranks nobody leaves alone: the others would wait for it in backward.
   if (alone()) require_finite(value, result);
   watch.lap(result.seconds.forward);
+  if (strategies != nullptr) strategies->backward_begin(event);
   backward(loss, result.num_valid);
+  if (strategies != nullptr) strategies->micro_batch_end(event);
   watch.lap(result.seconds.backward);
   return value;
 }
 
 at::Tensor Trainer::forward(data::Batch& batch) {
-  const MicroBatch tensors = view(batch);
+  MicroBatch tensors = view(batch);
+  if (options_.strategies != nullptr) tensors = options_.strategies->split_batch(tensors);
   return tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
 }
 

@@ -71,7 +71,7 @@ class Trainer {
   std::vector<data::Batch> fetch();
   bool agree_to_begin(const std::vector<data::Batch>& batches, StepResult& result);
   double run_micro_batches(std::vector<data::Batch>& batches, StepResult& result);
-  double run_micro_batch(data::Batch& batch, StepResult& result);
+  double run_micro_batch(data::Batch& batch, const MicroBatchEvent& event, StepResult& result);
   at::Tensor forward(data::Batch& batch);
   void backward(const at::Tensor& loss, std::int64_t num_valid);
   void agree_on_outcome(double loss_sum, StepResult& result);

@@ -28,6 +28,18 @@ data::Batch idle_batch(std::int64_t rows, std::int64_t length) {
   return batch;
 }
 
+/// The tree's calls are evaluation, for a scope.
+class EvaluationPhase {
+ public:
+  explicit EvaluationPhase(nn::Tree& tree) : tree_(tree) { tree_.set_phase(nn::Phase::evaluation); }
+  ~EvaluationPhase() { tree_.set_phase(nn::Phase::training); }
+  EvaluationPhase(const EvaluationPhase&) = delete;
+  EvaluationPhase& operator=(const EvaluationPhase&) = delete;
+
+ private:
+  nn::Tree& tree_;
+};
+
 }  // namespace
 
 Validator::Validator(nn::Tree& tree, std::unique_ptr<BatchSource> source, const Options& options, const StopFlag* stop)
@@ -35,6 +47,7 @@ Validator::Validator(nn::Tree& tree, std::unique_ptr<BatchSource> source, const 
 
 ValidationResult Validator::run() {
   const c10::NoGradGuard no_grad;
+  const EvaluationPhase evaluation(tree_);
   const double begin = monotonic_seconds();
   Outcome mine;
   source_->rewind();
@@ -76,10 +89,14 @@ Outlook Validator::agree_on_batch(const std::optional<data::Batch>& batch) const
 }
 
 double Validator::batch_loss(data::Batch& batch, std::int64_t index) {
-  const MicroBatch tensors = view(batch);
-  if (options_.strategies != nullptr) options_.strategies->micro_batch_begin(index, false, /*training=*/false);
+  MicroBatch tensors = view(batch);
+  const MicroBatchEvent event{.index = index, .is_last = false, .training = false};
+  if (options_.strategies != nullptr) {
+    options_.strategies->micro_batch_begin(event);
+    tensors = options_.strategies->split_batch(tensors);
+  }
   const at::Tensor loss = tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
-  if (options_.strategies != nullptr) options_.strategies->micro_batch_end(index, false, /*training=*/false);
+  if (options_.strategies != nullptr) options_.strategies->micro_batch_end(event);
   return loss.item<double>();
 }
 

@@ -1,13 +1,31 @@
+#include <array>
 #include <memory>
+#include <vector>
 
-#include "plugins/parallel/data_parallel.hpp"
+#include "plugins/parallel/data_parallel/strategy.hpp"
 #include "titan/sdk/plugin.hpp"
 #include "titan/torch/strategy.hpp"
 
 namespace titan::parallel {
 namespace {
 
-/// Data parallelism: DDP, FSDP and HSDP.
+/// In the order in which they are applied, inside out: FSDP shards what the others have left of a parameter.
+constexpr std::array kStrategies = {&kDataParallel};
+
+/// The strategies at work, outermost first. The tree owns them: works must end before the mesh does.
+struct Parts {
+  std::vector<std::shared_ptr<Part>> running;
+};
+
+/// Lets the tree own the parts: the interceptor passes everything on.
+void give_to_tree(const strategy::Tree& tree, std::shared_ptr<Parts> parts) {
+  attach(tree, tree.chain().front(),
+         [owned = std::move(parts)](strategy::Frame& frame, strategy::Next next, strategy::Inputs in) {
+           return next(frame, in);
+         });
+}
+
+/// Every kind of parallelism, one strategy a folder.
 class Plugin {
  public:
   static constexpr sdk::Identity kIdentity{.id = "org.titan.parallel",
@@ -18,42 +36,57 @@ class Plugin {
                                            .torch_version = TITAN_TORCH_VERSION,
                                            .cxx11_abi = _GLIBCXX_USE_CXX11_ABI,
                                            .cuda_major = TITAN_TORCH_CUDA_MAJOR};
-  /// Outside of everything that runs inside a block.
-  static constexpr std::int32_t kPriority = 200;
+  static constexpr std::int32_t kPriority = priority::kData;
 
   static void describe(sdk::Describe& declare) {
-    declare.option({"parallelism.fsdp_reshard_after_forward", "default",
-                    "Whether FSDP lets go of a block's gathered parameters after its forward and gathers them again "
-                    "before its backward: always, never, or default: all blocks but the last one, whose backward comes "
-                    "at once. never saves one gather a block and micro-batch, and keeps the whole model in memory.",
-                    sdk::one_of({"default", "always", "never"}), sdk::must_match});
+    for (const Strategy* strategy : kStrategies) {
+      if (strategy->describe != nullptr) strategy->describe(declare);
+    }
   }
 
-  explicit Plugin(sdk::Host host)
-      : host_(host), options_{reshard_policy(host.config().string("parallelism.fsdp_reshard_after_forward"))} {}
+  explicit Plugin(sdk::Host host) : host_(host) {}
+
+  void validate(const titan_mesh_facts& mesh, const titan_model_facts& model) {
+    for (const Strategy* strategy : kStrategies) {
+      if (strategy->validate != nullptr) strategy->validate(host_.config(), mesh, model);
+    }
+  }
 
   void apply(strategy::Tree tree, strategy::Mesh mesh) {
-    const auto made = DataParallel::apply(tree, mesh, options_);
-    if (made != nullptr) host_.info("parallel", made->description());
-    running_ = made;
-  }
-  void materialised() {
-    if (const auto running = running_.lock()) running->materialised();
-  }
-  void micro_batch_begin(const titan_micro_batch& micro_batch) {
-    if (const auto running = running_.lock()) running->micro_batch_begin(micro_batch);
-  }
-  void micro_batch_end(const titan_micro_batch& micro_batch) {
-    if (const auto running = running_.lock()) running->micro_batch_end(micro_batch);
-  }
-  void updated() {
-    if (const auto running = running_.lock()) running->updated();
+    const auto parts = std::make_shared<Parts>();
+    Applied applied;
+    for (const Strategy* strategy : kStrategies) {
+      auto made = strategy->apply(host_, tree, mesh, applied);
+      if (made != nullptr) parts->running.insert(parts->running.begin(), std::move(made));
+    }
+    if (parts->running.empty()) return;
+    give_to_tree(tree, parts);
+    parts_ = parts;
   }
 
+  void materialised() { each(&Part::materialised); }
+  strategy::Batch split_batch(strategy::Batch batch) {
+    if (const auto parts = parts_.lock()) {
+      for (const auto& part : parts->running) batch = part->split_batch(batch);
+    }
+    return batch;
+  }
+  void micro_batch_begin(const titan_micro_batch& micro_batch) { each(&Part::micro_batch_begin, micro_batch); }
+  void backward_begin(const titan_micro_batch& micro_batch) { each(&Part::backward_begin, micro_batch); }
+  void micro_batch_end(const titan_micro_batch& micro_batch) { each(&Part::micro_batch_end, micro_batch); }
+  void step_end() { each(&Part::step_end); }
+  void updated() { each(&Part::updated); }
+
  private:
+  template <class Event, class... Arguments>
+  void each(Event event, const Arguments&... arguments) {
+    const auto parts = parts_.lock();
+    if (parts == nullptr) return;
+    for (const auto& part : parts->running) ((*part).*event)(arguments...);
+  }
+
   sdk::Host host_;
-  Options options_;
-  std::weak_ptr<DataParallel> running_;  // the tree owns it: works must end before the mesh does
+  std::weak_ptr<Parts> parts_;
 };
 
 }  // namespace

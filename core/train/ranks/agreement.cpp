@@ -12,7 +12,8 @@ constexpr int kSignals = 32;
 
 Outlook agree(const Ranks* ranks, const Outlook& mine) {
   if (is_alone(ranks)) return mine;
-  std::vector<double> sums{static_cast<double>(mine.num_tokens), static_cast<double>(mine.num_valid),
+  const double counts = counts_data(ranks->mesh(), ranks->rank()) ? 1 : 0;
+  std::vector<double> sums{counts * static_cast<double>(mine.num_tokens), counts * static_cast<double>(mine.num_valid),
                            static_cast<double>(mine.ranks_without_data)};
   const std::size_t first_signal = sums.size();
   sums.resize(first_signal + kSignals);
@@ -30,7 +31,10 @@ Outlook agree(const Ranks* ranks, const Outlook& mine) {
 
 Outcome agree(const Ranks* ranks, const Outcome& mine) {
   if (is_alone(ranks)) return mine;
-  std::vector<double> sums{mine.loss_sum, mine.norm_squares, static_cast<double>(mine.num_valid)};
+  const bool counts_my_loss = counts_loss(ranks->mesh(), ranks->rank());
+  const bool counts_my_data = counts_data(ranks->mesh(), ranks->rank());
+  std::vector<double> sums{counts_my_loss ? mine.loss_sum : 0, mine.norm_squares,
+                           counts_my_data ? static_cast<double>(mine.num_valid) : 0};
   comm::sum_over(ranks->communicator().world(), sums);
   return {sums[0], sums[1], static_cast<std::int64_t>(sums[2])};
 }

@@ -16,7 +16,8 @@ struct Outlook {
   int stop_signal = 0;                  // that asks for the end of the run; 0: none
 };
 
-/// Sums over all ranks (null: there is one). Of several signals the one with the smallest number counts.
+/// Sums over all ranks (null: there is one); data that several ranks read counts once. Of several signals the one with
+/// the smallest number counts.
 Outlook agree(const Ranks* ranks, const Outlook& mine);
 
 /// What a rank measured in a step; agreed: the same of all ranks together.
@@ -26,7 +27,7 @@ struct Outcome {
   std::int64_t num_valid = 0;
 };
 
-/// Sums over all ranks (null: there is one).
+/// Sums over all ranks (null: there is one); a loss that several ranks have counts once.
 Outcome agree(const Ranks* ranks, const Outcome& mine);
 
 /// Names the ranks for which `concerned` holds: "rank 1", "ranks 0, 3". A collective call.

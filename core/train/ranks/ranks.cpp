@@ -29,6 +29,12 @@ void Ranks::fail(std::string_view reason) noexcept {
   if (!parted_ && !alone()) communicator_->abort(reason);
 }
 
+bool counts_data(const config::Mesh& mesh, std::int64_t rank) {
+  return counts_loss(mesh, rank) && mesh.coordinate(rank, Axis::cp) == 0 && mesh.coordinate(rank, Axis::pp) == 0;
+}
+
+bool counts_loss(const config::Mesh& mesh, std::int64_t rank) { return mesh.coordinate(rank, Axis::tp) == 0; }
+
 std::int64_t data_rank(const config::Mesh& mesh, std::int64_t rank) {
   return mesh.coordinate(rank, Axis::dp_replicate) * mesh.degree(Axis::dp_shard) +
          mesh.coordinate(rank, Axis::dp_shard);

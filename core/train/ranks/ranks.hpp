@@ -40,6 +40,12 @@ class Ranks {
 /// Whether there is one rank; null says so too.
 inline bool is_alone(const Ranks* ranks) { return ranks == nullptr || ranks->alone(); }
 
+/// Whether the rank stands at 0 on cp, tp and pp: of the ranks that read the same data one counts it.
+bool counts_data(const config::Mesh& mesh, std::int64_t rank);
+/// Whether the rank counts its part of a loss: ranks along tp have the same. (Along cp each has its own tokens, and
+/// along pp only the last stage has one.)
+bool counts_loss(const config::Mesh& mesh, std::int64_t rank);
+
 /// Position among the data-parallel ranks: which part of the data this rank reads.
 std::int64_t data_rank(const config::Mesh& mesh, std::int64_t rank);
 /// Number of ranks that read different data.

@@ -45,16 +45,17 @@ std::string describe(const std::map<std::int64_t, std::vector<std::int64_t>>& ra
   return join(sides, " | ");
 }
 
-/// hashes[rank * parameters + i], the same on all ranks: so is the answer.
+/// hashes[i * parameters + j] of member i's parameter j, the same on all members: so is the answer.
 std::optional<Difference> find_difference(const nn::Tree& tree, const config::Mesh& mesh,
+                                          const std::vector<std::int64_t>& members,
                                           const std::vector<std::int64_t>& hashes) {
   const std::size_t count = tree.parameters().size();
   for (std::size_t i = 0; i < count; ++i) {
     const nn::Parameter& parameter = *tree.parameters()[i];
     std::map<std::vector<std::int64_t>, std::map<std::int64_t, std::vector<std::int64_t>>> replicas;
-    for (std::int64_t rank = 0; rank < mesh.world_size(); ++rank) {
-      const std::int64_t hash = hashes[static_cast<std::size_t>(rank) * count + i];
-      replicas[place(parameter, mesh, rank)][hash].push_back(rank);
+    for (std::size_t member = 0; member < members.size(); ++member) {
+      const std::int64_t hash = hashes[member * count + i];
+      replicas[place(parameter, mesh, members[member])][hash].push_back(members[member]);
     }
     for (const auto& [where, ranks_by_hash] : replicas) {
       if (ranks_by_hash.size() > 1) return Difference{parameter.name, describe(ranks_by_hash)};
@@ -67,12 +68,14 @@ std::optional<Difference> compare(const nn::Tree& tree, const Ranks& ranks, at::
   // Tensors of their own: when the wait fails, the call may still write into them.
   const auto count = static_cast<std::int64_t>(tree.parameters().size());
   const at::Tensor mine = at::empty({count}, at::kLong);
-  const at::Tensor all = at::empty({count * ranks.mesh().world_size()}, at::kLong);
+  // Ranks of other pipeline stages have other parameters.
+  comm::Group& stage = ranks.communicator().group("stage");
+  const at::Tensor all = at::empty({count * stage.size()}, at::kLong);
   auto* hash = mine.data_ptr<std::int64_t>();
   for (const auto& parameter : tree.parameters()) *hash++ = hash_of((*parameter).*box);
-  ranks.communicator().world().all_gather(all, mine)->wait();
+  stage.all_gather(all, mine)->wait();
   const auto* first = all.data_ptr<std::int64_t>();
-  return find_difference(tree, ranks.mesh(), {first, first + all.numel()});
+  return find_difference(tree, ranks.mesh(), stage.members(), {first, first + all.numel()});
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "core/train/ranks/strategies.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/base/log.hpp"
 #include "core/base/plugin_call.hpp"
+#include "titan/torch/tensor.hpp"
 
 namespace titan::train {
 namespace {
@@ -21,12 +23,20 @@ titan_mesh_facts facts_of(const config::Mesh& mesh) {
   facts.dp_shard = degree(Axis::dp_shard);
   facts.cp = degree(Axis::cp);
   facts.tp = degree(Axis::tp);
-  facts.ep = 1;
+  facts.ep = static_cast<std::uint32_t>(mesh.expert_degree());
   return facts;
 }
 
-titan_micro_batch micro_batch(std::int64_t index, bool is_last, bool training) {
-  return {sizeof(titan_micro_batch), static_cast<std::uint32_t>(index), is_last ? 1 : 0, training ? 1 : 0};
+titan_micro_batch abi_event(const MicroBatchEvent& event) {
+  return {sizeof(titan_micro_batch), static_cast<std::uint32_t>(event.index), event.is_last ? 1 : 0,
+          event.training ? 1 : 0, event.stage};
+}
+
+/// Whether a table of that size has the callback: plugins may be older than the host.
+template <class Callback>
+bool has(const titan_strategy_v1& table, Callback titan_strategy_v1::*callback) {
+  const auto* place = reinterpret_cast<const char*>(&(table.*callback));
+  return place + sizeof(Callback) <= reinterpret_cast<const char*>(&table) + table.struct_size;
 }
 
 }  // namespace
@@ -40,6 +50,7 @@ Strategies::Strategies(const titan_host* host, std::vector<PluginInterface<titan
 template <class Callback, class... Arguments>
 void Strategies::call(const char* name, Callback titan_strategy_v1::*callback, Arguments... arguments) const {
   for (const auto& strategy : strategies_) {
+    if (!has(*strategy.table, callback)) continue;
     const Callback function = strategy.table->*callback;
     if (function == nullptr) continue;
     plugin_call(host_, strategy.plugin.c_str(), name, [&] { return function(strategy.ctx, arguments...); });
@@ -65,15 +76,38 @@ void Strategies::apply(nn::Tree& tree, comm::Communicator& ranks) {
 
 void Strategies::materialised() { call("materialised", &titan_strategy_v1::materialised); }
 
-void Strategies::micro_batch_begin(std::int64_t index, bool is_last, bool training) {
-  const titan_micro_batch event = micro_batch(index, is_last, training);
-  call("micro_batch_begin", &titan_strategy_v1::micro_batch_begin, &event);
+MicroBatch Strategies::split_batch(const MicroBatch& batch) const {
+  MicroBatch mine = batch;
+  for (const auto& strategy : strategies_) {
+    if (!TITAN_HAS(strategy.table, split_batch) || strategy.table->split_batch == nullptr) continue;
+    const std::array in{handle::lend(mine.tokens), handle::lend(mine.labels), handle::lend(mine.positions)};
+    std::array<titan_tensor, 3> out{};
+    plugin_call(host_, strategy.plugin.c_str(), "split_batch",
+                [&] { return strategy.table->split_batch(strategy.ctx, in.data(), out.data()); });
+    for (const titan_tensor tensor : out) {
+      if (tensor == nullptr) throw PluginError("[", strategy.plugin, "] split_batch left an output unset");
+    }
+    mine = {handle::own(out[0]), handle::own(out[1]), handle::own(out[2])};
+  }
+  return mine;
 }
 
-void Strategies::micro_batch_end(std::int64_t index, bool is_last, bool training) {
-  const titan_micro_batch event = micro_batch(index, is_last, training);
-  call("micro_batch_end", &titan_strategy_v1::micro_batch_end, &event);
+void Strategies::micro_batch_begin(const MicroBatchEvent& event) {
+  const titan_micro_batch told = abi_event(event);
+  call("micro_batch_begin", &titan_strategy_v1::micro_batch_begin, &told);
 }
+
+void Strategies::backward_begin(const MicroBatchEvent& event) {
+  const titan_micro_batch told = abi_event(event);
+  call("backward_begin", &titan_strategy_v1::backward_begin, &told);
+}
+
+void Strategies::micro_batch_end(const MicroBatchEvent& event) {
+  const titan_micro_batch told = abi_event(event);
+  call("micro_batch_end", &titan_strategy_v1::micro_batch_end, &told);
+}
+
+void Strategies::step_end() { call("step_end", &titan_strategy_v1::step_end); }
 
 void Strategies::updated() { call("updated", &titan_strategy_v1::updated); }
 

@@ -6,8 +6,17 @@
 #include "core/comm/communicator.hpp"
 #include "core/config/engine.hpp"
 #include "core/nn/tree.hpp"
+#include "core/train/micro_batch.hpp"
 
 namespace titan::train {
+
+/// Which micro-batch runs through which stage.
+struct MicroBatchEvent {
+  std::int64_t index = 0;  // in the step
+  bool is_last = true;     // of the step, through this stage
+  bool training = true;
+  std::uint32_t stage = 0;  // by its index in the model
+};
 
 /// The parallelism strategies of a run, called in order of priority, outermost first. An error of one stops the run: it
 /// is thrown as the titan::Error of its code, naming plugin and callback. Used by the training thread.
@@ -21,8 +30,12 @@ class Strategies {
   /// Lets each place the parameters of the tree, and tells the order in the log.
   void apply(nn::Tree& tree, comm::Communicator& ranks);
   void materialised();
-  void micro_batch_begin(std::int64_t index, bool is_last, bool training);
-  void micro_batch_end(std::int64_t index, bool is_last, bool training);
+  /// This rank's part of a micro-batch: its own columns where the sequence is split.
+  MicroBatch split_batch(const MicroBatch& batch) const;
+  void micro_batch_begin(const MicroBatchEvent& event);
+  void backward_begin(const MicroBatchEvent& event);
+  void micro_batch_end(const MicroBatchEvent& event);
+  void step_end();
   void updated();
 
  private:

@@ -7,6 +7,7 @@
 #include "titan/abi/observer.h"
 #include "titan/abi/options.h"
 #include "titan/abi/plugin.h"
+#include "titan/abi/schedule.h"
 #include "titan/abi/strategy.h"
 #include "titan/abi/tensor.h"
 #include "titan/abi/tree.h"

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TITAN_ABI_MAJOR 0
-#define TITAN_ABI_MINOR 2
+#define TITAN_ABI_MINOR 3
 
 /* True when the producer of *p knew `field`. */
 #define TITAN_HAS(p, field) \

@@ -27,6 +27,8 @@ typedef struct titan_micro_batch {
   uint32_t index;   /* in the step, from 0 */
   int32_t is_last;  /* the step's last one: its backward ends with reduced gradients */
   int32_t training; /* 0: forward only (validation) */
+  /* Since 0.3: the pipeline stage that runs, by its index in the model; 0 without a pipeline. */
+  uint32_t stage;
 } titan_micro_batch;
 
 typedef struct titan_strategy_v1 {
@@ -39,11 +41,21 @@ typedef struct titan_strategy_v1 {
   titan_error* (*apply)(void* ctx, titan_tree* tree, titan_mesh* mesh);
   /* After the parameters exist; and again after anything but the optimizer changed them (a loaded checkpoint). */
   titan_error* (*materialised)(void* ctx);
+  /* Before the forward of a micro-batch through a stage. In a pipeline others may begin and end before it ends;
+   * is_last is then told of each stage: the last micro-batch whose backward runs through it. */
   titan_error* (*micro_batch_begin)(void* ctx, const titan_micro_batch* micro_batch);
-  /* After the backward (or the forward, where there is none) of a micro-batch. */
+  /* After the backward (or the forward, where there is none) of a micro-batch through a stage. */
   titan_error* (*micro_batch_end)(void* ctx, const titan_micro_batch* micro_batch);
   /* After the optimizer: parameters have changed. */
   titan_error* (*updated)(void* ctx);
+
+  /* Since 0.3. Between a micro-batch's begin and end, before its backward. */
+  titan_error* (*backward_begin)(void* ctx, const titan_micro_batch* micro_batch);
+  /* This rank's part of a micro-batch of its data-parallel rank: tokens, labels, positions [B, L] int64 in; out the
+   * same with this rank's columns. Outputs are owned by the caller. Inputs without a change may be given back. */
+  titan_error* (*split_batch)(void* ctx, const titan_tensor in[3], titan_tensor out[3]);
+  /* After the last micro-batch's end and before the ledger is checked: what is left to reduce. */
+  titan_error* (*step_end)(void* ctx);
 } titan_strategy_v1;
 
 #ifdef __cplusplus

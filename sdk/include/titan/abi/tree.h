@@ -25,10 +25,14 @@ typedef uint32_t titan_module;
 /* How tensor parallelism may split a parameter (dim 0 is the output dim of a linear weight [out, in]). */
 enum {
   TITAN_SPLIT_REPLICATE = 0,
-  TITAN_SPLIT_COLUMN = 1,  /* by output features: dim 0 */
-  TITAN_SPLIT_ROW = 2,     /* by input features: dim 1 */
-  TITAN_SPLIT_VOCAB = 3,   /* by vocabulary: dim 0, uneven parts allowed */
-  TITAN_SPLIT_SEQUENCE = 4 /* replicated, but its gradient is partial when the sequence is split (norms) */
+  TITAN_SPLIT_COLUMN = 1,   /* by output features: dim 0 */
+  TITAN_SPLIT_ROW = 2,      /* by input features: dim 1 */
+  TITAN_SPLIT_VOCAB = 3,    /* by vocabulary: dim 0, uneven parts allowed */
+  TITAN_SPLIT_SEQUENCE = 4, /* replicated, but its gradient is partial when the sequence is split (norms) */
+  TITAN_SPLIT_HEADS = 5,    /* replicated, but its gradient is partial when heads are split (norms of q and k) */
+  /* Of a stack of experts [experts, out, in]: dim 0 by experts along "ep", and by features along "tp". */
+  TITAN_SPLIT_EXPERT_COLUMN = 6, /* dim 1 along "tp" */
+  TITAN_SPLIT_EXPERT_ROW = 7     /* dim 2 along "tp" */
 };
 
 enum {
@@ -75,6 +79,12 @@ typedef struct titan_attribute {
  *                        told apart by positions that restart, do not see each other: only this one reads positions;
  *                        scale (float, default 1/sqrt(H))
  *   titan.swiglu         gate[..., F], up[..., F] -> silu(gate) * up
+ *   titan.router         x[B, L, D] -> scores[B*L, k] float32, experts[B*L, k] int64, counts[E] int64: the k experts of
+ *                        each token, their weights, and the tokens of each expert; weight [E, D] (, bias [E]);
+ * num_experts, top_k (int), score_func (string: softmax, sigmoid), route_norm (int 0 or 1, default 0), route_scale
+ * (float, default 1), num_expert_groups, num_limited_groups (int, default 0: no groups), load_balance_coeff (float,
+ * default 0: none), force_load_balance (int, default 0) titan.grouped_experts  x[M, D] sorted by expert, counts[E]
+ * int64 -> [M, D]: rows of expert e are w2_e(silu(w1_e x) * w3_e x); w1 [E, F, D], w2 [E, D, F], w3 [E, F, D]
  *   titan.cross_entropy  logits[B, L, V], labels[B, L] int64, -100 ignored -> [] sum of losses, float32 or float64
  */
 
@@ -94,6 +104,19 @@ typedef struct titan_next {
 /* Runs around a module: calls `next` as often as it likes, or not at all (a replacement). */
 typedef titan_error* (*titan_around_fn)(void* self, titan_frame* frame, titan_next next, const titan_tensor* in,
                                         uint32_t num_in, titan_tensor* out, uint32_t num_out);
+
+/* Why a module runs. */
+enum {
+  TITAN_PHASE_TRAINING = 1,      /* forward of a training step */
+  TITAN_PHASE_RECOMPUTATION = 2, /* once more, in backward: what it counts was counted already */
+  TITAN_PHASE_EVALUATION = 3     /* forward without a backward */
+};
+
+/* A part of the chain that a rank runs without others between: chain blocks first .. first + count - 1. `index` is its
+ * place among the stages of the whole model. Frozen: never grows. */
+typedef struct titan_stage {
+  uint32_t index, first, count, reserved;
+} titan_stage;
 
 /* What a chain block takes besides the activations x. */
 enum { TITAN_CHAIN_POSITIONS = 1 /* positions[B, L] int64 as second input */ };
@@ -186,6 +209,36 @@ typedef struct titan_tree_v1 {
   titan_error* (*set_box)(titan_tree* tree, titan_module module, uint32_t index, int32_t box, titan_tensor tensor);
   /* The precision policy, as TITAN_FLOAT32... constants. */
   titan_error* (*precision)(const titan_tree* tree, int32_t* storage, int32_t* compute, int32_t* reduce);
+
+  /* Since 0.3. Building: gives `module` a parameter that is another module's: one tensor, stored, reduced and saved
+   * once, under its owner's name (tied weights). Its split is the owner's. */
+  titan_error* (*share_parameter)(titan_tree* tree, titan_module module, titan_string name, titan_module owner,
+                                  uint32_t index);
+  /* An attribute of a leaf as it was declared; out->kind is 0 where it was not given. Texts live as long as the tree.
+   */
+  titan_error* (*module_attribute)(const titan_tree* tree, titan_module module, titan_string key, titan_attribute* out);
+  /* The loss module, or the root where there is none. */
+  titan_module (*loss_module)(const titan_tree* tree);
+  /* In apply(): this rank runs these stages of the chain only, in that order of their indices. Parameters of other
+   * blocks have no tensors here. Parameters outside the chain belong to the stage with the last block. One strategy. */
+  titan_error* (*keep_chain)(titan_tree* tree, const titan_stage* stages, uint32_t num_stages);
+  /* 1 where the parameter has tensors on this rank. */
+  int32_t (*is_kept)(const titan_tree* tree, titan_module module, uint32_t index);
+
+  /* In an interceptor or callback: what was worked out of `source` for `purpose` in this call of the parent, so that
+   * children that are given the same tensor share it. memo_get gives NULL when there is nothing, or when `source` was
+   * changed in place since. Both keep references, as long as the parent's frame lives. */
+  titan_error* (*memo_get)(titan_frame* frame, titan_string purpose, titan_tensor source, titan_tensor* out);
+  titan_error* (*memo_put)(titan_frame* frame, titan_string purpose, titan_tensor source, titan_tensor value);
+  /* TITAN_PHASE_*. */
+  int32_t (*frame_phase)(const titan_frame* frame);
+  /* As next without a frame, in phase RECOMPUTATION: what runs inside runs in that phase too. */
+  titan_error* (*recompute)(titan_next next, const titan_tensor* in, uint32_t num_in, titan_tensor* out,
+                            uint32_t num_out);
+  /* The state of this rank's generator of random numbers (uint8, a copy): operators with a `generator` argument that is
+   * left out draw from it while a module of the tree runs. It is seeded with the seed + the pipeline stage. */
+  titan_error* (*random_state)(const titan_tree* tree, titan_tensor* out);
+  titan_error* (*set_random_state)(titan_tree* tree, titan_tensor state);
 } titan_tree_v1;
 
 #ifdef __cplusplus

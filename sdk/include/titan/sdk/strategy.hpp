@@ -28,6 +28,10 @@ struct CallbackGuard {
   titan_error* operator()(const titan_host* host, Body&& body) const noexcept {
     return sdk::guard(host, std::forward<Body>(body));
   }
+  /// Whoever splits batches without libtorch works on the handles.
+  template <class Plugin>
+  requires requires(Plugin& plugin, const titan_tensor* in, titan_tensor* out) { plugin.split_batch(in, out); }
+  static void split_batch(Plugin& plugin, const titan_tensor* in, titan_tensor* out) { plugin.split_batch(in, out); }
 };
 
 /// Adapter for titan.strategy/1 whose callbacks run inside `Guard`: see StrategyInterface, and strategy::Interface in
@@ -37,9 +41,17 @@ struct GuardedStrategy {
   static constexpr std::string_view kId = TITAN_STRATEGY_V1;
 
   static const void* table() noexcept {
-    static constexpr titan_strategy_v1 kTable{
-        sizeof(titan_strategy_v1), Plugin::kPriority, &validate, &apply, &materialised,
-        &micro_batch_begin,        &micro_batch_end,  &updated};
+    static constexpr titan_strategy_v1 kTable{sizeof(titan_strategy_v1),
+                                              Plugin::kPriority,
+                                              &validate,
+                                              &apply,
+                                              &materialised,
+                                              &micro_batch_begin,
+                                              &micro_batch_end,
+                                              &updated,
+                                              &backward_begin,
+                                              kSplitsBatches ? &split_batch : nullptr,
+                                              &step_end};
     return &kTable;
   }
 
@@ -82,6 +94,28 @@ struct GuardedStrategy {
     });
   }
 
+  static titan_error* backward_begin(void* ctx, [[maybe_unused]] const titan_micro_batch* micro_batch) noexcept {
+    return run(ctx, [&]([[maybe_unused]] auto& plugin) {
+      if constexpr (requires { plugin.backward_begin(*micro_batch); }) plugin.backward_begin(*micro_batch);
+    });
+  }
+
+  static constexpr bool kSplitsBatches = requires(Plugin & plugin, const titan_tensor* in, titan_tensor* out) {
+    Guard::split_batch(plugin, in, out);
+  };
+  static titan_error* split_batch(void* ctx, [[maybe_unused]] const titan_tensor in[3],
+                                  [[maybe_unused]] titan_tensor out[3]) noexcept {
+    return run(ctx, [&]([[maybe_unused]] auto& plugin) {
+      if constexpr (kSplitsBatches) Guard::split_batch(plugin, in, out);
+    });
+  }
+
+  static titan_error* step_end(void* ctx) noexcept {
+    return run(ctx, []([[maybe_unused]] auto& plugin) {
+      if constexpr (requires { plugin.step_end(); }) plugin.step_end();
+    });
+  }
+
   template <class Body>
   static titan_error* run(void* ctx, Body body) noexcept {
     auto& instance = instance_of<Plugin>(ctx);
@@ -97,7 +131,9 @@ struct GuardedStrategy {
 ///   void validate(const titan_mesh_facts&, const titan_model_facts&);
 ///   void materialised();
 ///   void micro_batch_begin(const titan_micro_batch&);
+///   void backward_begin(const titan_micro_batch&);
 ///   void micro_batch_end(const titan_micro_batch&);
+///   void step_end();
 ///   void updated();
 /// They run on the rank's training thread, as titan/abi/strategy.h says; what they throw stops the run.
 template <class Plugin>

@@ -26,6 +26,18 @@ class Frame {
   Module module() const { return {source_, source_.table->frame_module(frame_)}; }
   /// How many tensors the caller expects.
   std::uint32_t num_outputs() const { return num_outputs_; }
+  /// TITAN_PHASE_*.
+  std::int32_t phase() const { return source_.table->frame_phase(frame_); }
+  /// What `make()` gives for `source`, made once for all children of the caller that ask for the same purpose.
+  template <class Make>
+  at::Tensor once(std::string_view purpose, const at::Tensor& source, Make make) const {
+    titan_tensor known = nullptr;
+    source_.host.check(source_.table->memo_get(frame_, sdk::borrow(purpose), handle::lend(source), &known));
+    if (known != nullptr) return handle::own(known);
+    at::Tensor made = make();
+    source_.host.check(source_.table->memo_put(frame_, sdk::borrow(purpose), handle::lend(source), handle::lend(made)));
+    return made;
+  }
 
  private:
   friend class Next;
@@ -40,17 +52,26 @@ class Next {
   explicit Next(titan_next next) : next_(next) {}
 
   Tensors operator()(Frame& frame, Inputs in) const {
-    std::vector<titan_tensor> inputs, outputs(frame.num_outputs_, nullptr);
+    return run(frame.source_, in, frame.num_outputs_,
+               [&](auto... arguments) { return frame.source_.table->next(frame.frame_, next_, arguments...); });
+  }
+  /// Runs it once more, in backward, as a recomputation. `tree` is the one that the interceptor is attached to.
+  Tensors recompute(const Tree& tree, Inputs in, std::uint32_t num_outputs) const {
+    return run(tree.source(), in, num_outputs,
+               [&](auto... arguments) { return tree.source().table->recompute(next_, arguments...); });
+  }
+
+ private:
+  template <class Call>
+  static Tensors run(const tree_detail::Source& source, Inputs in, std::uint32_t num_outputs, Call call) {
+    std::vector<titan_tensor> inputs, outputs(num_outputs, nullptr);
     for (const at::Tensor& tensor : in) inputs.push_back(handle::lend(tensor));
-    frame.source_.host.check(frame.source_.table->next(frame.frame_, next_, inputs.data(),
-                                                       static_cast<std::uint32_t>(inputs.size()), outputs.data(),
-                                                       frame.num_outputs_));
+    source.host.check(call(inputs.data(), static_cast<std::uint32_t>(inputs.size()), outputs.data(), num_outputs));
     Tensors made;
     for (const titan_tensor output : outputs) made.push_back(handle::own(output));
     return made;
   }
 
- private:
   titan_next next_;
 };
 

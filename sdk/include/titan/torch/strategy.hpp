@@ -10,6 +10,7 @@
 ///   TITAN_PLUGIN(Plugin, titan::strategy::Interface);
 #pragma once
 
+#include <concepts>
 #include <utility>
 
 #include "titan/sdk/strategy.hpp"
@@ -20,11 +21,26 @@
 
 namespace titan::strategy {
 
+/// A micro-batch of this rank: [B, L] int64 each. A strategy that splits batches defines `Batch split_batch(Batch)`.
+struct Batch {
+  at::Tensor tokens, labels, positions;
+};
+
 /// Runs a callback's body through strategy::guard.
 struct CallbackGuard {
   template <class Body>
   titan_error* operator()(const titan_host* host, Body&& body) const noexcept {
     return strategy::guard(host, std::forward<Body>(body));
+  }
+  template <class Plugin>
+  requires requires(Plugin& plugin, const Batch& batch) {
+    { plugin.split_batch(batch) } -> std::same_as<Batch>;
+  }
+  static void split_batch(Plugin& plugin, const titan_tensor* in, titan_tensor* out) {
+    Batch mine = plugin.split_batch(Batch{handle::borrow(in[0]), handle::borrow(in[1]), handle::borrow(in[2])});
+    out[0] = handle::release(std::move(mine.tokens));
+    out[1] = handle::release(std::move(mine.labels));
+    out[2] = handle::release(std::move(mine.positions));
   }
 };
 

@@ -79,6 +79,8 @@ class Parameter {
   }
   /// How tensor parallelism may split it: TITAN_SPLIT_*.
   std::int32_t split() const { return declaration().split; }
+  /// Whether it has tensors on this rank: false for parameters of other pipeline stages.
+  bool is_kept() const { return source_.table->is_kept(source_.tree, module_, index_) != 0; }
   Part part() const {
     Part found{std::vector<std::int64_t>(declaration().num_dims), std::vector<std::int64_t>(declaration().num_dims)};
     check(source_.table->get_part(source_.tree, module_, index_, found.offsets.data(), found.sizes.data()));
@@ -149,7 +151,21 @@ class Module {
   std::string_view kind() const { return sdk::view(source_.table->module_kind(source_.tree, id_)); }
   bool is_root() const { return id_ == TITAN_MODULE_ROOT; }
   Module parent() const { return {source_, source_.table->module_parent(source_.tree, id_)}; }
-  /// Of the module itself, without its children.
+  /// A whole-number attribute of a leaf; `fallback` where it was not given.
+  std::int64_t integer(std::string_view key, std::int64_t fallback) const {
+    const titan_attribute found = attribute(key);
+    return found.kind == TITAN_ATTRIBUTE_INT ? found.integer : fallback;
+  }
+  double number(std::string_view key, double fallback) const {
+    const titan_attribute found = attribute(key);
+    if (found.kind == TITAN_ATTRIBUTE_INT) return static_cast<double>(found.integer);
+    return found.kind == TITAN_ATTRIBUTE_FLOAT ? found.floating : fallback;
+  }
+  std::string_view text(std::string_view key, std::string_view fallback) const {
+    const titan_attribute found = attribute(key);
+    return found.kind == TITAN_ATTRIBUTE_STRING ? sdk::view(found.string) : fallback;
+  }
+  /// Of the module itself, without its children, on whichever pipeline stage.
   std::vector<Parameter> parameters() const {
     std::vector<Parameter> found;
     const std::uint32_t count = source_.table->num_parameters(source_.tree, id_);
@@ -158,6 +174,12 @@ class Module {
   }
 
  private:
+  titan_attribute attribute(std::string_view key) const {
+    titan_attribute found{};
+    source_.host.check(source_.table->module_attribute(source_.tree, id_, sdk::borrow(key), &found));
+    return found;
+  }
+
   tree_detail::Source source_;
   titan_module id_;
 };
@@ -168,8 +190,8 @@ class Tree {
   Tree(const sdk::TreeHandle& handle)  // NOLINT(google-explicit-constructor): what apply() receives
       : source_{handle.host, handle.host.require<titan_tree_v1>(TITAN_TREE_V1), handle.tree},
         priority_(handle.priority) {
-    if (!TITAN_HAS(source_.table, precision)) {
-      throw sdk::AbiError("[tree] the host is too old for strategies: its titan.tree/1 has no placements");
+    if (!TITAN_HAS(source_.table, set_random_state)) {
+      throw sdk::AbiError("[tree] the host is too old for strategies: its titan.tree/1 is older than 0.3");
     }
   }
 
@@ -191,6 +213,29 @@ class Tree {
     std::int32_t storage = 0, compute = 0, reduce = 0;
     source_.host.check(source_.table->precision(source_.tree, &storage, &compute, &reduce));
     return {tree_detail::scalar_type(storage), tree_detail::scalar_type(compute), tree_detail::scalar_type(reduce)};
+  }
+
+  /// The loss module; the root where there is none.
+  Module loss_module() const { return {source_, source_.table->loss_module(source_.tree)}; }
+  /// The same tree, for interceptors of another priority.
+  Tree at_priority(std::int32_t priority) const {
+    Tree other = *this;
+    other.priority_ = priority;
+    return other;
+  }
+  /// In apply(): this rank runs these stages of the chain only. See titan_tree_v1::keep_chain.
+  void keep_chain(const std::vector<titan_stage>& stages) const {
+    source_.host.check(
+        source_.table->keep_chain(source_.tree, stages.data(), static_cast<std::uint32_t>(stages.size())));
+  }
+  /// The state of the rank's generator of random numbers, uint8.
+  at::Tensor random_state() const {
+    titan_tensor out = nullptr;
+    source_.host.check(source_.table->random_state(source_.tree, &out));
+    return handle::own(out);
+  }
+  void set_random_state(const at::Tensor& state) const {
+    source_.host.check(source_.table->set_random_state(source_.tree, handle::lend(state)));
   }
 
   const tree_detail::Source& source() const { return source_; }

@@ -1,4 +1,4 @@
-#include "plugins/parallel/flat_layout.hpp"
+#include "plugins/parallel/data_parallel/flat_layout.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "plugins/parallel/unit.hpp"
+#include "plugins/parallel/data_parallel/unit.hpp"
 
 #include <utility>
 

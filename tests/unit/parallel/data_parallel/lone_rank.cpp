@@ -1,4 +1,4 @@
-#include "tests/unit/parallel/lone_rank.hpp"
+#include "tests/unit/parallel/data_parallel/lone_rank.hpp"
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 

@@ -1,4 +1,4 @@
-#include "plugins/parallel/unit_plan.hpp"
+#include "plugins/parallel/data_parallel/unit_plan.hpp"
 
 #include <algorithm>
 #include <set>

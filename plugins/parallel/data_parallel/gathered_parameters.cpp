@@ -1,4 +1,4 @@
-#include "plugins/parallel/gathered_parameters.hpp"
+#include "plugins/parallel/data_parallel/gathered_parameters.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>

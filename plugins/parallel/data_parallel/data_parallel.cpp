@@ -1,4 +1,4 @@
-#include "plugins/parallel/data_parallel.hpp"
+#include "plugins/parallel/data_parallel/data_parallel.hpp"
 
 #include <ATen/core/grad_mode.h>
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "plugins/parallel/unit.hpp"
-#include "plugins/parallel/unused_parameters.hpp"
-#include "titan/torch/strategy.hpp"
+#include "plugins/parallel/data_parallel/unit.hpp"
+#include "plugins/parallel/data_parallel/unused_parameters.hpp"
+#include "plugins/parallel/part.hpp"
 
 namespace titan::parallel {
 
@@ -29,18 +29,18 @@ struct Options {
 
 /// Data parallelism of one rank: FSDP over the group "fsdp", replicas over "dp_replicate", and buckets of replicated
 /// gradients where nothing is sharded. Lives in the interceptors, and so as long as the tree.
-class DataParallel : public std::enable_shared_from_this<DataParallel> {
+class DataParallel : public Part, public std::enable_shared_from_this<DataParallel> {
  public:
   /// Places the parameters and attaches the interceptors. Null, with nothing attached, when there is one data rank.
   static std::shared_ptr<DataParallel> apply(const strategy::Tree& tree, strategy::Mesh mesh, const Options& options);
 
   /// After the parameters exist, or were changed by others than the optimizer.
-  void materialised();
-  void micro_batch_begin(const titan_micro_batch& micro_batch);
+  void materialised() override;
+  void micro_batch_begin(const titan_micro_batch& micro_batch) override;
   /// Reduces what backward has not, and waits for everything under way.
-  void micro_batch_end(const titan_micro_batch& micro_batch);
+  void micro_batch_end(const titan_micro_batch& micro_batch) override;
   /// After the optimizer.
-  void updated();
+  void updated() override;
 
   /// "HSDP: 2 replicas of 4 shards, 11 units": for the log.
   const std::string& description() const { return description_; }

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "plugins/parallel/flat_layout.hpp"
-#include "plugins/parallel/gathered_parameters.hpp"
-#include "plugins/parallel/gradient_bucket.hpp"
-#include "plugins/parallel/sharded_gradients.hpp"
-#include "plugins/parallel/unit_plan.hpp"
+#include "plugins/parallel/data_parallel/flat_layout.hpp"
+#include "plugins/parallel/data_parallel/gathered_parameters.hpp"
+#include "plugins/parallel/data_parallel/gradient_bucket.hpp"
+#include "plugins/parallel/data_parallel/sharded_gradients.hpp"
+#include "plugins/parallel/data_parallel/unit_plan.hpp"
 
 namespace titan::parallel {
 

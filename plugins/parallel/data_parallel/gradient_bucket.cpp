@@ -1,4 +1,4 @@
-#include "plugins/parallel/gradient_bucket.hpp"
+#include "plugins/parallel/data_parallel/gradient_bucket.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>

@@ -1,4 +1,4 @@
-#include "plugins/parallel/data_parallel.hpp"
+#include "plugins/parallel/data_parallel/data_parallel.hpp"
 
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include "core/base/error.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/rank_threads.hpp"
-#include "tests/unit/parallel/rank_model.hpp"
+#include "tests/unit/parallel/data_parallel/rank_model.hpp"
 
 namespace titan::parallel {
 namespace {

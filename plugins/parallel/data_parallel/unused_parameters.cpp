@@ -1,4 +1,4 @@
-#include "plugins/parallel/unused_parameters.hpp"
+#include "plugins/parallel/data_parallel/unused_parameters.hpp"
 
 #include <ATen/ops/tensor.h>
 

@@ -1,4 +1,4 @@
-#include "tests/unit/parallel/rank_model.hpp"
+#include "tests/unit/parallel/data_parallel/rank_model.hpp"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>

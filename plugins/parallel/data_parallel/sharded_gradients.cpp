@@ -1,4 +1,4 @@
-#include "plugins/parallel/sharded_gradients.hpp"
+#include "plugins/parallel/data_parallel/sharded_gradients.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>

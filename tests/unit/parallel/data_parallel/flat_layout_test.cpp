@@ -1,4 +1,4 @@
-#include "plugins/parallel/flat_layout.hpp"
+#include "plugins/parallel/data_parallel/flat_layout.hpp"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>

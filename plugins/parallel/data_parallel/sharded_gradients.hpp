@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/parallel/flat_layout.hpp"
+#include "plugins/parallel/data_parallel/flat_layout.hpp"
 #include "titan/torch/group.hpp"
 #include "titan/torch/tree.hpp"
 

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "core/tensor/allocator.hpp"
-#include "plugins/parallel/data_parallel.hpp"
-#include "tests/unit/parallel/lone_rank.hpp"
-#include "tests/unit/parallel/rank_model.hpp"
+#include "plugins/parallel/data_parallel/data_parallel.hpp"
+#include "tests/unit/parallel/data_parallel/lone_rank.hpp"
+#include "tests/unit/parallel/data_parallel/rank_model.hpp"
 
 namespace titan::parallel {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/nn/tree.hpp"
 #include "core/optim/adamw.hpp"
 #include "core/plugin/host_table.hpp"
-#include "plugins/parallel/data_parallel.hpp"
+#include "plugins/parallel/data_parallel/data_parallel.hpp"
 
 namespace titan::parallel {
 
