@@ -2,67 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <map>
 
 #include "core/base/error.hpp"
-#include "tests/distributed/rank_runs.hpp"
+#include "tests/distributed/parity.hpp"
 
 namespace titan::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-// 48 rows divide by every number of ranks and micro-batches below.
-constexpr std::int64_t kRows = 48, kLength = 8;
-
 using Degrees = config::Degrees;
-constexpr Degrees kOne{1, 1, 1, 1, 1};
 
 Degrees layout(std::int64_t replicas, std::int64_t shards) { return {1, replicas, shards, 1, 1}; }
-
-struct Tolerance {
-  const char* dtype;
-  double gradients, figures, weights;
-};
-constexpr Tolerance kDouble{"float64", 1e-9, 1e-6, 1e-9};
-constexpr Tolerance kSingle{"float32", 1e-5, 1e-6, 1e-4};  // AdamW amplifies rounding
-
-RankRuns parity_run(const Degrees& degrees, const Tolerance& tolerance, std::int64_t num_micro_batches) {
-  const std::int64_t ranks = degrees[1] * degrees[2];
-  RankRuns runs;
-  runs.degrees = degrees;
-  runs.settings = {
-      {"training.dtype", tolerance.dtype},
-      {"training.mixed_precision_param", tolerance.dtype},
-      {"training.mixed_precision_reduce", tolerance.dtype},
-      {"training.max_context_length", std::to_string(kLength)},
-      {"training.num_tokens_per_microbatch_per_dp_rank", std::to_string(kRows * kLength / ranks / num_micro_batches)},
-      {"training.num_tokens_per_train_step", std::to_string(kRows * kLength)}};
-  return runs;
-}
-
-/// What one rank does, once for each dtype.
-const RankOutcome& reference(const Tolerance& tolerance) {
-  static std::map<std::string, RankOutcome> known;
-  const auto found = known.find(tolerance.dtype);
-  if (found != known.end()) return found->second;
-  return known.emplace(tolerance.dtype, run_ranks(parity_run(kOne, tolerance, 1))).first->second;
-}
-
-double relative(double value, double expected) { return std::abs(value - expected) / std::abs(expected); }
-
-void expect_parity(const RankOutcome& outcome, const RankOutcome& expected, const Tolerance& tolerance) {
-  EXPECT_TRUE(bit_equal(outcome.initial, expected.initial)) << "initial weights do not depend on the layout";
-  EXPECT_LT(largest_relative_difference(outcome.first_gradients, expected.first_gradients), tolerance.gradients);
-  ASSERT_EQ(outcome.steps.size(), expected.steps.size());
-  for (std::size_t step = 0; step < expected.steps.size(); ++step) {
-    EXPECT_LT(relative(outcome.steps[step].loss, expected.steps[step].loss), tolerance.figures) << "step " << step;
-    EXPECT_LT(relative(outcome.steps[step].grad_norm, expected.steps[step].grad_norm), tolerance.figures)
-        << "step " << step;
-  }
-  EXPECT_LT(largest_relative_difference(outcome.parameters, expected.parameters), tolerance.weights);
-}
 
 struct Case {
   const char* name;
@@ -81,8 +33,8 @@ class Parity : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(Parity, Float64) { expect_parity(outcome(kDouble), reference(kDouble), kDouble); }
-TEST_P(Parity, Float32) { expect_parity(outcome(kSingle), reference(kSingle), kSingle); }
+TEST_P(Parity, Float64) { expect_parity(outcome(kDouble), one_rank(kDouble), kDouble); }
+TEST_P(Parity, Float32) { expect_parity(outcome(kSingle), one_rank(kSingle), kSingle); }
 
 INSTANTIATE_TEST_SUITE_P(
     Layouts, Parity,
@@ -96,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// A layout and one rank, with the same labels ignored.
 void expect_parity_ignoring(const Degrees& degrees, const std::function<bool(std::int64_t, std::int64_t)>& ignore) {
-  RankRuns several = parity_run(degrees, kDouble, 1), one = parity_run(kOne, kDouble, 1);
+  RankRuns several = parity_run(degrees, kDouble, 1), one = parity_run(kOneRank, kDouble, 1);
   several.ignore = one.ignore = ignore;
   several.steps = one.steps = 2;
   expect_parity(run_ranks(several), run_ranks(one), kDouble);
@@ -145,10 +97,10 @@ RankRuns mixed_run(const Degrees& degrees) {
 }
 
 TEST(ParityOfBfloat16, LossStaysWithinOnePercent) {
-  const RankOutcome one = run_ranks(mixed_run(kOne)), two = run_ranks(mixed_run(layout(1, 2)));
+  const RankOutcome one = run_ranks(mixed_run(kOneRank)), two = run_ranks(mixed_run(layout(1, 2)));
   EXPECT_TRUE(bit_equal(two.initial, one.initial));
   for (std::size_t step = 0; step < one.steps.size(); ++step) {
-    EXPECT_LT(relative(two.steps[step].loss, one.steps[step].loss), 1e-2) << "step " << step;
+    EXPECT_LT(relative_difference(two.steps[step].loss, one.steps[step].loss), 1e-2) << "step " << step;
   }
   for (const auto& record : two.records[0][1]) {
     if (record.group != "fsdp") continue;
