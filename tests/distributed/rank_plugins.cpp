@@ -21,7 +21,7 @@ const void* engine_interface(titan_string id) {
 
 plugin::PluginRegistry find_plugins() {
   plugin::Search search;
-  search.files = {TITAN_LLAMA3_PLUGIN, TITAN_PARALLEL_PLUGIN};
+  search.folders = {TITAN_BUILT_PLUGINS, TITAN_TEST_MODELS};
   return plugin::PluginRegistry(search);
 }
 
@@ -32,10 +32,19 @@ config::Registry declared_options() {
   return registry;
 }
 
-std::unique_ptr<plugin::Instance> load(std::string_view interface_id, const plugin::HostServices& services) {
-  const auto providing = built_plugins().providing(interface_id);
-  if (providing.size() != 1) throw std::runtime_error("one plugin should provide " + std::string(interface_id));
-  return built_plugins().load(*providing.front(), services);
+/// The model plugin with a preset of that name.
+std::string module_with(const config::Registry& registry, const std::string& preset) {
+  for (const std::string& module : registry.modules()) {
+    if (registry.find_preset(module, preset) != nullptr) return module;
+  }
+  throw std::runtime_error("no model plugin of this build has a preset " + preset);
+}
+
+const plugin::Plugin& find_strategy(std::string_view name) {
+  for (const plugin::Plugin* found : built_plugins().providing(TITAN_STRATEGY_V1)) {
+    if (found->facts.name == name) return *found;
+  }
+  throw std::runtime_error("no strategy plugin of this build is called " + std::string(name));
 }
 
 }  // namespace
@@ -48,14 +57,14 @@ const plugin::PluginRegistry& built_plugins() {
 config::Config configure(const std::string& preset, const Settings& settings) {
   // One for all tests: a resolved configuration points into its registry.
   static const config::Registry registry = declared_options();
-  return config::resolve_settings(registry, settings, "llama3", preset);
+  return config::resolve_settings(registry, settings, module_with(registry, preset), preset);
 }
 
 RankPlugins::RankPlugins(const config::Config& config, std::int64_t rank, std::int64_t world_size) : config_(config) {
   const plugin::HostServices services{&config, &engine_interface, static_cast<std::uint32_t>(rank),
                                       static_cast<std::uint32_t>(world_size)};
-  model_ = load(TITAN_MODEL_V1, services);
-  strategy_ = load(TITAN_STRATEGY_V1, services);
+  model_ = built_plugins().load(built_plugins().find_model(config.module()), services);
+  strategy_ = built_plugins().load(find_strategy("parallel"), services);
 }
 
 EngineRun RankPlugins::run(comm::Communicator& communicator) const {

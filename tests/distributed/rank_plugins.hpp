@@ -9,13 +9,14 @@
 
 namespace titan::testing {
 
-/// The plugins of this build, opened once for all tests.
+/// The plugins of this build and the model plugins of the tests, found once for all tests.
 const plugin::PluginRegistry& built_plugins();
 
-/// A configuration of the core's and these plugins' options: the settings over a preset of llama3.
+/// A configuration of the core's and these plugins' options: the settings over a preset, which says which model it is
+/// of. std::runtime_error when no model plugin has it.
 config::Config configure(const std::string& preset, const Settings& settings);
 
-/// One rank's plugins: the model llama3, and the strategy parallel.
+/// One rank's plugins: the configuration's model, and the strategy parallel.
 class RankPlugins {
  public:
   /// Initialises them. The configuration must outlive them.

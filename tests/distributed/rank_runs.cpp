@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -148,6 +149,19 @@ std::vector<StepFigures> common_figures(const std::vector<std::vector<StepFigure
   return figures.front();
 }
 
+/// The options that ask for the layout.
+Settings degree_settings(const RankRuns& runs) {
+  constexpr std::array kOptions = {"pipeline_parallel_degree", "data_parallel_replicate_degree",
+                                   "data_parallel_shard_degree", "context_parallel_degree", "tensor_parallel_degree"};
+  static_assert(kOptions.size() == config::kNumAxes);
+  Settings settings;
+  for (std::size_t axis = 0; axis < config::kNumAxes; ++axis) {
+    settings.push_back({std::string("parallelism.") + kOptions[axis], std::to_string(runs.degrees[axis])});
+  }
+  settings.push_back({"parallelism.expert_parallel_degree", std::to_string(runs.expert_degree)});
+  return settings;
+}
+
 Settings with_defaults(const RankRuns& runs) {
   const std::string source = TITAN_SOURCE_FOLDER;
   Settings settings{{"debug.seed", "7"},
@@ -155,7 +169,9 @@ Settings with_defaults(const RankRuns& runs) {
                     {"training.steps", std::to_string(runs.steps)},
                     {"hf_assets_path", source + "/tests/assets/tokenizer"},
                     {"dataloader.dataset_path", source + "/tests/assets/corpus"}};
-  settings.insert(settings.end(), runs.settings.begin(), runs.settings.end());
+  for (const Settings& more : {degree_settings(runs), runs.settings}) {
+    settings.insert(settings.end(), more.begin(), more.end());
+  }
   return settings;
 }
 
@@ -171,7 +187,7 @@ RankOutcome run_ranks(const RankRuns& runs) {
   Shared shared{runs, config, {}, {}, {}, {}, {}, {}};
   shared.figures.resize(static_cast<std::size_t>(world_size));
   shared.records.resize(static_cast<std::size_t>(world_size));
-  run_rank_threads(config::Mesh(runs.degrees, world_size),
+  run_rank_threads(config::Mesh::from(config, world_size),
                    [&](comm::Communicator& communicator) { run_rank(communicator, shared); });
   return {common_figures(shared.figures), shared.initial.take("initial weights"), shared.gradients.take("gradients"),
           shared.parameters.take("weights"), std::move(shared.records)};

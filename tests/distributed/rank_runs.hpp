@@ -17,11 +17,12 @@ namespace titan::testing {
 using Settings = std::vector<config::Preset::Setting>;
 using Tensors = std::map<std::string, at::Tensor>;
 
-/// One run of several ranks, each a thread of this process with plugins of its own: the real llama3 and parallel.
+/// One run of several ranks, each a thread of this process with plugins of its own: the real ones.
 struct RankRuns {
   config::Degrees degrees{1, 1, 1, 1, 1};
-  std::string preset = "llama3_parity";
-  Settings settings;  // over the preset; the seed is 7 unless given
+  std::int64_t expert_degree = 1;
+  std::string preset = "llama3_parity";  // of any model plugin of this build
+  Settings settings;                     // over the preset; the seed is 7 unless given
   std::int64_t steps = 5;
   /// Whether the label at that column of a row of the global stream is to be ignored. Null: none.
   std::function<bool(std::int64_t row, std::int64_t column)> ignore = nullptr;
