@@ -59,6 +59,20 @@ std::int64_t Attributes::positive_integer(const std::string& key) {
   return *value;
 }
 
+std::int64_t Attributes::count(const std::string& key) {
+  const Attribute* value = find(key);
+  if (value == nullptr) return 0;
+  const auto* integer = std::get_if<std::int64_t>(value);
+  if (integer == nullptr || *integer < 0) fail("attribute must be an integer from 0 on: ", key);
+  return *integer;
+}
+
+bool Attributes::flag(const std::string& key) {
+  const std::int64_t value = count(key);
+  if (value > 1) fail("attribute must be 0 or 1: ", key, " is ", value);
+  return value == 1;
+}
+
 std::string Attributes::choice(const std::string& key, const std::vector<std::string>& choices) {
   const auto* text = std::get_if<std::string>(&require(key));
   if (text == nullptr) fail("attribute must be a string: ", key);

@@ -20,6 +20,10 @@ class Attributes {
   /// A number above zero.
   double positive(const std::string& key);
   std::int64_t positive_integer(const std::string& key);
+  /// A whole number from 0 on; 0 where it is missing.
+  std::int64_t count(const std::string& key);
+  /// 0 or 1; false where it is missing.
+  bool flag(const std::string& key);
   /// One of `choices`; throws when it is missing.
   std::string choice(const std::string& key, const std::vector<std::string>& choices);
   /// Throws when an attribute was given that nobody asked for.

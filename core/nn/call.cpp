@@ -39,6 +39,14 @@ const at::Tensor& Frame::parameter(std::size_t index) const {
   return compute;
 }
 
+const at::Tensor& Frame::buffer(std::size_t index) const {
+  const Module& module = tree_->state_->module(module_);
+  TITAN_CHECK(index < module.buffers.size(), module.name, " has no buffer ", index);
+  const at::Tensor& value = module.buffers[index]->value;
+  TITAN_CHECK(value.defined(), module.name, " is called before its buffers are made");
+  return value;
+}
+
 const at::Tensor& Memo::get(std::string_view purpose, const at::Tensor& source,
                             const std::function<at::Tensor()>& make) {
   const at::Tensor* known = find(purpose, source);

@@ -71,6 +71,11 @@ titan_error* add_parameter(titan_tree* tree, titan_module module, const titan_pa
   });
 }
 
+titan_error* share_parameter(titan_tree* tree, titan_module module, titan_string name, titan_module owner,
+                             std::uint32_t index) {
+  return guarded([&] { tree_of(tree).share_parameter(module, text_of(name, "name"), owner, index); });
+}
+
 titan_error* add_to_chain(titan_tree* tree, titan_module module, std::uint32_t inputs) {
   return guarded([&] { tree_of(tree).add_to_chain(module, inputs); });
 }
@@ -139,22 +144,18 @@ std::uint32_t num_parameters(const titan_tree* tree, titan_module module) {
   return has_module(tree, module) ? static_cast<std::uint32_t>(readable(tree)->parameters(module).size()) : 0;
 }
 
-/// The last segment of a parameter's full name.
-std::string_view local_name(const Parameter& parameter, const std::string& module) {
-  return std::string_view(parameter.name).substr(module.empty() ? 0 : module.size() + 1);
-}
-
 titan_error* parameter_at(const titan_tree* tree, titan_module module, std::uint32_t index, titan_parameter* out) {
   return guarded([&] {
     require_pointer(tree, "tree");
     require_pointer(out, "out");
     const Tree& self = *readable(tree);
     const Parameter& found = parameter_of(self, module, index);
+    const std::string& name = self.parameter_names(module)[index];
     const std::uint32_t size = out->struct_size;
     titan_parameter filled{};
     filled.struct_size = size;
     filled.num_dims = static_cast<std::uint32_t>(found.shape.size());
-    filled.name = abi_text(local_name(found, self.name(module)));
+    filled.name = abi_text(name);
     filled.shape = found.shape.data();
     filled.split = found.split;
     filled.init = found.init.kind;
@@ -164,6 +165,19 @@ titan_error* parameter_at(const titan_tree* tree, titan_module module, std::uint
     filled.low = found.init.low;
     filled.high = found.init.high;
     std::memcpy(out, &filled, std::min<std::size_t>(size, sizeof filled));
+  });
+}
+
+titan_error* parameter_owner(const titan_tree* tree, titan_module module, std::uint32_t index, titan_module* owner,
+                             std::uint32_t* owner_index) {
+  return guarded([&] {
+    require_pointer(owner, "owner");
+    require_pointer(owner_index, "owner_index");
+    const Tree& self = tree_of(tree);
+    const Parameter& found = parameter_of(self, module, index);
+    const auto& own = self.parameters(found.owner);
+    *owner = found.owner;
+    *owner_index = static_cast<std::uint32_t>(std::find(own.begin(), own.end(), &found) - own.begin());
   });
 }
 
@@ -274,6 +288,8 @@ const titan_tree_v1* tree_interface() {
     made.add_leaf = add_leaf;
     made.add_custom = add_custom;
     made.add_parameter = add_parameter;
+    made.share_parameter = share_parameter;
+    made.parameter_owner = parameter_owner;
     made.add_to_chain = add_to_chain;
     made.set_loss = set_loss;
     made.call = call;

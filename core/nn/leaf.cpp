@@ -7,13 +7,15 @@
 namespace titan::nn {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, LeafFactory>, 7> kKinds = {
+constexpr std::array<std::pair<std::string_view, LeafFactory>, 9> kKinds = {
     {{"titan.linear", make_linear},
      {"titan.embedding", make_embedding},
      {"titan.rms_norm", make_rms_norm},
      {"titan.rope", make_rope},
      {"titan.attention", make_attention},
      {"titan.swiglu", make_swiglu},
+     {"titan.router", make_router},
+     {"titan.grouped_experts", make_grouped_experts},
      {"titan.cross_entropy", make_cross_entropy}}};
 
 std::string shape_text(const at::Tensor& tensor) {

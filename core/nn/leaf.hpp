@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/nn/attributes.hpp"
@@ -17,6 +18,15 @@ class RopeTables;
 struct ParameterRule {
   std::string_view name;
   std::size_t num_dims;
+};
+
+/// A buffer that a leaf keeps. It belongs to the module above the leaf, as torchtitan has it.
+struct BufferRule {
+  std::string_view name;
+  std::vector<std::int64_t> shape;
+  at::ScalarType dtype;
+  bool is_saved;   // whether a checkpoint holds it
+  bool is_summed;  // int64, over the ranks of a pipeline stage, before end_step()
 };
 
 /// What a leaf is made from.
@@ -36,7 +46,11 @@ class Leaf {
 
   /// The parameters it needs, in the order forward reads them.
   virtual std::span<const ParameterRule> parameters() const { return {}; }
+  /// The buffers it keeps, in the order of Frame::buffer.
+  virtual std::vector<BufferRule> buffers() const { return {}; }
   virtual Tensors forward(Frame& frame, const Tensors& in) = 0;
+  /// Ends a step: `buffers` in order; the summed ones hold the sums of all ranks.
+  virtual void end_step(const std::vector<Buffer*>& /*buffers*/) {}
 
  protected:
   template <class... Parts>
@@ -63,6 +77,8 @@ std::unique_ptr<Leaf> make_rms_norm(LeafSetup& setup);
 std::unique_ptr<Leaf> make_rope(LeafSetup& setup);
 std::unique_ptr<Leaf> make_attention(LeafSetup& setup);
 std::unique_ptr<Leaf> make_swiglu(LeafSetup& setup);
+std::unique_ptr<Leaf> make_router(LeafSetup& setup);
+std::unique_ptr<Leaf> make_grouped_experts(LeafSetup& setup);
 std::unique_ptr<Leaf> make_cross_entropy(LeafSetup& setup);
 
 /// The factory of a kind ("titan.linear"). PluginError names the module and lists the kinds.

@@ -1,4 +1,5 @@
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
 #include "core/base/error.hpp"
@@ -33,6 +34,8 @@ void Tree::materialise(const Precision& precision, at::Device device, std::uint6
     parameter->compute = make_compute(*parameter, precision);
     parameter->gradient.reset();
   }
+  for (Buffer* buffer : buffers())
+    buffer->value = at::zeros(buffer->shape, at::TensorOptions(device).dtype(buffer->dtype));
 }
 
 void Tree::refresh_compute() {

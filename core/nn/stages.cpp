@@ -35,6 +35,12 @@ void check_stages(const std::vector<Stage>& stages, std::size_t num_blocks) {
   }
 }
 
+[[noreturn]] void refuse_shared(const Parameter& parameter, const Module& module) {
+  throw ConfigError(
+      "[tree] modules of different pipeline stages share a parameter, which is not supported: ", parameter.name,
+      " and ", module.name, ": --parallelism.pipeline_parallel_degree 1, or a model without tied weights");
+}
+
 }  // namespace
 
 void Tree::keep_chain(std::vector<Stage> stages) {
@@ -48,9 +54,13 @@ void Tree::keep_chain(std::vector<Stage> stages) {
   }
   std::map<const Parameter*, bool> here;
   for (std::size_t id = 0; id < state.modules.size(); ++id) {
+    Module& module = state.modules[id];
     const std::size_t block = block_of(state.chain, state.modules, static_cast<ModuleId>(id));
     const bool kept = block == kNowhere ? is_kept.back() : is_kept[block];
-    for (const Parameter* parameter : state.modules[id].parameters) here[parameter] |= kept;
+    for (Buffer* buffer : module.buffers) buffer->is_kept = kept;
+    for (const Parameter* parameter : module.parameters) {
+      if (here.emplace(parameter, kept).first->second != kept) refuse_shared(*parameter, module);
+    }
   }
   const auto first_gone = std::stable_partition(state.parameters.begin(), state.parameters.end(),
                                                 [&](const auto& parameter) { return here[parameter.get()]; });

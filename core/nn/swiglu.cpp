@@ -1,3 +1,5 @@
+#include "core/nn/swiglu.hpp"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/silu.h>
@@ -59,12 +61,16 @@ class Swiglu : public Leaf {
     const at::Tensor &gate = in[0], &up = in[1];
     require_floating(gate, "gate");
     require_same_shape(up, gate, "up");
-    if (!has_kernel(gate) || up.scalar_type() != gate.scalar_type()) return {at::silu(gate) * up};
-    return {SwigluFunction::apply(gate.contiguous(), up.contiguous())};
+    return {swiglu(gate, up)};
   }
 };
 
 }  // namespace
+
+at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up) {
+  if (!has_kernel(gate) || up.scalar_type() != gate.scalar_type()) return at::silu(gate) * up;
+  return SwigluFunction::apply(gate.contiguous(), up.contiguous());
+}
 
 std::unique_ptr<Leaf> make_swiglu(LeafSetup& setup) { return std::make_unique<Swiglu>(setup); }
 

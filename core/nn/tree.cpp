@@ -27,16 +27,19 @@ bool is_name(std::string_view name) {
 
 void check_parameters(const Module& module) {
   const auto rules = module.leaf->parameters();
-  for (const auto& rule : rules) {
-    const std::string name = concat(module.name, '.', rule.name);
-    const auto found = std::find_if(module.parameters.begin(), module.parameters.end(),
-                                    [&](const Parameter* parameter) { return parameter->name == name; });
-    if (found == module.parameters.end()) {
-      throw PluginError("[", module.name, "] parameter is missing: ", rule.name);
+  const auto& names = module.parameter_names;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const auto found = std::find(names.begin(), names.end(), rules[i].name);
+    if (found == names.end()) throw PluginError("[", module.name, "] parameter is missing: ", rules[i].name);
+    const auto place = static_cast<std::size_t>(found - names.begin());
+    if (module.parameters[place]->shape.size() != rules[i].num_dims) {
+      throw PluginError("[", module.name, "] parameter has the wrong number of dims: ", rules[i].name, " must have ",
+                        rules[i].num_dims, ", has ", module.parameters[place]->shape.size());
     }
-    if ((*found)->shape.size() != rule.num_dims) {
-      throw PluginError("[", module.name, "] parameter has the wrong number of dims: ", rule.name, " must have ",
-                        rule.num_dims, ", has ", (*found)->shape.size());
+    // Leaves read their parameters by number.
+    if (place != i) {
+      throw PluginError("[", module.name, "] parameter is declared out of order: ", rules[i].name, " must be number ",
+                        i, ", is number ", place);
     }
   }
   if (module.parameters.size() != rules.size()) {
@@ -93,6 +96,7 @@ ModuleId Tree::add_leaf(ModuleId parent, std::string_view name, std::string_view
   LeafSetup setup{module.name, Attributes(module.name, std::move(attributes)), state_->rope_tables};
   module.leaf = leaf_factory(kind, module.name)(setup);
   setup.attributes.finish();
+  state_->add_buffers(module);
   return state_->add(std::move(module));
 }
 
@@ -116,11 +120,26 @@ void Tree::add_parameter(ModuleId module, const titan_parameter& declaration) {
   state_->require_building();
   if (declaration.name.data == nullptr)
     throw PluginError("[", state_->module(module).name, "] a parameter has no name");
-  std::string name = state_->new_name(module, {declaration.name.data, declaration.name.size});
-  auto parameter = checked_parameter(std::move(name), declaration);
+  const std::string_view local(declaration.name.data, declaration.name.size);
+  auto parameter = checked_parameter(state_->new_name(module, local), declaration);
+  parameter->owner = module;
   state_->module(module).parameters.push_back(parameter.get());
+  state_->module(module).parameter_names.emplace_back(local);
   state_->parameter_names.emplace(parameter->name, parameter.get());
   state_->parameters.push_back(std::move(parameter));
+}
+
+void Tree::share_parameter(ModuleId module, std::string_view name, ModuleId owner, std::size_t index) {
+  state_->require_building();
+  const Module& source = state_->module(owner);
+  if (index >= source.parameters.size()) {
+    throw PluginError("[", source.name, "] no such parameter to share: number ", index);
+  }
+  if (owner == module) throw PluginError("[", source.name, "] a module cannot share a parameter with itself");
+  Parameter* shared = source.parameters[index];
+  state_->parameter_names.emplace(state_->new_name(module, name), shared);
+  state_->module(module).parameters.push_back(shared);
+  state_->module(module).parameter_names.emplace_back(name);
 }
 
 void Tree::add_to_chain(ModuleId module, std::uint32_t inputs) {
@@ -173,6 +192,9 @@ const std::vector<ModuleId>& Tree::chain() const { return state_->chain; }
 std::optional<ModuleId> Tree::loss_module() const { return state_->loss; }
 const std::vector<std::unique_ptr<Parameter>>& Tree::parameters() const { return state_->parameters; }
 const std::vector<Parameter*>& Tree::parameters(ModuleId module) const { return state_->module(module).parameters; }
+const std::vector<std::string>& Tree::parameter_names(ModuleId module) const {
+  return state_->module(module).parameter_names;
+}
 
 ModuleId Tree::running() const { return state_->running; }
 const Precision& Tree::precision() const { return state_->precision; }

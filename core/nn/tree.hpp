@@ -47,12 +47,24 @@ struct Parameter {
   std::vector<std::int64_t> shape;  // of the whole parameter
   std::int32_t split = TITAN_SPLIT_REPLICATE;
   Init init;
+  ModuleId owner = TITAN_MODULE_ROOT;                      // the module that declared it
   Box part;                                                // of it, what this rank stores
   std::array<AxisPlacement, config::kNumAxes> placements;  // by config::Axis
   std::int32_t owned_forms = 0;                            // TITAN_OWN_* bits: a strategy looks after these
   at::Tensor storage;                                      // of `part`: training.dtype, requires_grad
   at::Tensor compute;   // compute dtype; the same tensor as `storage` when the dtypes are equal and the host owns it
   at::Tensor gradient;  // of `part`: reduce dtype; undefined until the first backward of a step
+};
+
+/// A tensor of a module that is no parameter: it has no gradient, and the optimizer does not see it. Starts at zero.
+struct Buffer {
+  std::string name;  // fully qualified: "layers.0.moe.expert_bias"
+  std::vector<std::int64_t> shape;
+  at::ScalarType dtype = at::kFloat;
+  bool is_saved = true;    // whether a checkpoint holds it
+  bool is_summed = false;  // a summand of each rank, until the step ends
+  bool is_kept = true;     // whether it has a tensor on this rank: false on other pipeline stages
+  at::Tensor value;
 };
 
 using Attribute = std::variant<std::int64_t, double, std::string>;
@@ -114,6 +126,8 @@ class Frame {
   Memo& memo() { return memo_; }
   /// Parameter `index` of the running module, in compute form.
   const at::Tensor& parameter(std::size_t index) const;
+  /// Buffer `index` of the running module, to be changed in place.
+  const at::Tensor& buffer(std::size_t index) const;
 
  private:
   Tree* tree_;
@@ -145,6 +159,8 @@ class Tree {
   ModuleId add_custom(ModuleId parent, std::string_view name, titan_forward_fn callback, void* self,
                       void (*destroy)(void*));
   void add_parameter(ModuleId module, const titan_parameter& declaration);
+  /// Gives `module` parameter `index` of `owner` under a name of its own: one tensor, counted once.
+  void share_parameter(ModuleId module, std::string_view name, ModuleId owner, std::size_t index);
   void add_to_chain(ModuleId module, std::uint32_t inputs);
   void set_loss(ModuleId module);
   /// Checks the finished tree: a chain, a loss, every leaf has the parameters its kind needs, in the right shapes.
@@ -161,7 +177,8 @@ class Tree {
   void mark_gradient(Parameter& parameter, const std::vector<config::Axis>& axes, std::int32_t state);
   void take_over(Parameter& parameter, std::int32_t forms);
   /// Keeps these stages of the chain only, by increasing index; parameters of other blocks leave parameters(), those
-  /// outside the chain too unless the last block is kept. Once.
+  /// outside the chain too unless the last block is kept. Once. ConfigError for a parameter that modules of different
+  /// stages share.
   void keep_chain(std::vector<Stage> stages);
   /// Whether the parameter has tensors on this rank.
   bool is_kept(const Parameter& parameter) const;
@@ -186,6 +203,9 @@ class Tree {
   void collect_gradients();
   /// Forgets Parameter::gradient of every parameter whose gradient the host owns.
   void zero_gradients();
+  /// Ends a step for the buffers: what ranks have summands of goes through `sum`, all of it as one int64 tensor that
+  /// `sum` adds up in place (not called when there is nothing), and modules draw their conclusions from it.
+  void update_buffers(const std::function<void(const at::Tensor&)>& sum);
 
   /// Says what the calls from now on are for: training, or evaluation.
   void set_phase(Phase phase);
@@ -222,7 +242,11 @@ class Tree {
   /// Parameters that have tensors on this rank, in order of declaration.
   const std::vector<std::unique_ptr<Parameter>>& parameters() const;
   const std::vector<Parameter*>& parameters(ModuleId module) const;
-  /// The parameter of that name, on whichever stage, or null.
+  /// The local names of a module's parameters: "weight".
+  const std::vector<std::string>& parameter_names(ModuleId module) const;
+  /// Buffers that have tensors on this rank, in order of declaration.
+  std::vector<Buffer*> buffers() const;
+  /// The parameter of that name, on whichever stage, or null. A shared one is found by each of its names.
   Parameter* find_parameter(std::string_view name) const;
 
  private:

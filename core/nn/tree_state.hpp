@@ -20,7 +20,9 @@ struct Module {
   std::string kind;
   ModuleId parent = TITAN_MODULE_ROOT;
   std::map<std::string, Attribute, std::less<>> attributes;  // of a leaf, as declared
-  std::vector<Parameter*> parameters;
+  std::vector<Parameter*> parameters;                        // own and shared ones
+  std::vector<std::string> parameter_names;                  // inside the module
+  std::vector<Buffer*> buffers;
   std::vector<std::pair<std::int32_t, Around>> arounds;  // outermost first
   std::unique_ptr<Leaf> leaf;
   titan_forward_fn forward = nullptr;
@@ -32,6 +34,7 @@ struct Tree::State {
   std::deque<Module> modules;  // a deque: names are handed out by reference
   std::vector<std::unique_ptr<Parameter>> parameters;
   std::vector<std::unique_ptr<Parameter>> elsewhere;  // on other pipeline stages: declared, without tensors
+  std::vector<std::unique_ptr<Buffer>> buffers;
   std::map<std::string, ModuleId, std::less<>> module_names;
   std::map<std::string, Parameter*, std::less<>> parameter_names;
   std::vector<ModuleId> chain;
@@ -52,6 +55,8 @@ struct Tree::State {
   /// The full name of `name` below `parent`. PluginError when it is malformed or taken.
   std::string new_name(ModuleId parent, std::string_view name);
   ModuleId add(Module&& module);
+  /// Makes the buffers that the module's leaf keeps. PluginError when the module above has one of that name already.
+  void add_buffers(Module& module);
   /// Throws once strategies place the parameters, or these exist: the tree's shape is fixed from then on.
   void require_building() const;
   /// Whether the axis has more than one rank: an axis of one takes no part in placements and ledger.

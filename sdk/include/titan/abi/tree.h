@@ -29,7 +29,7 @@ enum {
   TITAN_SPLIT_ROW = 2,      /* by input features: dim 1 */
   TITAN_SPLIT_VOCAB = 3,    /* by vocabulary: dim 0, uneven parts allowed */
   TITAN_SPLIT_SEQUENCE = 4, /* replicated, but its gradient is partial when the sequence is split (norms) */
-  TITAN_SPLIT_HEADS = 5,    /* replicated, but its gradient is partial when heads are split (norms of q and k) */
+  TITAN_SPLIT_HEADS = 5,    /* replicated, but its gradient is partial along "tp" (norms of q and k, routers) */
   /* Of a stack of experts [experts, out, in]: dim 0 by experts along "ep", and by features along "tp". */
   TITAN_SPLIT_EXPERT_COLUMN = 6, /* dim 1 along "tp" */
   TITAN_SPLIT_EXPERT_ROW = 7     /* dim 2 along "tp" */
@@ -79,12 +79,22 @@ typedef struct titan_attribute {
  *                        told apart by positions that restart, do not see each other: only this one reads positions;
  *                        scale (float, default 1/sqrt(H))
  *   titan.swiglu         gate[..., F], up[..., F] -> silu(gate) * up
- *   titan.router         x[B, L, D] -> scores[B*L, k] float32, experts[B*L, k] int64, counts[E] int64: the k experts of
- *                        each token, their weights, and the tokens of each expert; weight [E, D] (, bias [E]);
- * num_experts, top_k (int), score_func (string: softmax, sigmoid), route_norm (int 0 or 1, default 0), route_scale
- * (float, default 1), num_expert_groups, num_limited_groups (int, default 0: no groups), load_balance_coeff (float,
- * default 0: none), force_load_balance (int, default 0) titan.grouped_experts  x[M, D] sorted by expert, counts[E]
- * int64 -> [M, D]: rows of expert e are w2_e(silu(w1_e x) * w3_e x); w1 [E, F, D], w2 [E, D, F], w3 [E, F, D]
+ *   titan.router         x[..., D] -> scores[T, k] float32 (float64 for float64 x), experts[T, k] int64, counts[E]
+ *                        int64: for T tokens the k experts of each, best first, with their weights; and the tokens of
+ *                        each expert; weight [E, D], with gate_bias 1 also bias [E]; num_experts, top_k (int);
+ *                        score_func (string): softmax, sigmoid;
+ *                        route_norm (int 0 or 1, default 0): the weights of a token are divided by their sum;
+ *                        route_scale (float, default 1): factor on the weights;
+ *                        num_expert_groups, num_limited_groups (int, default 0: no groups): experts are chosen from
+ *                        the best groups of neighbours; gate_bias (int 0 or 1, default 0);
+ *                        force_load_balance (int 0 or 1, default 0): tokens take experts in turn;
+ *                        load_balance_coeff (float, default 0: none): with it a router has the buffers expert_bias
+ *                        float32, added to scores in the choice alone, and tokens_per_expert int64, which belong to
+ *                        the module above it; the host moves the bias once a step, by the counts of all ranks in
+ *                        phase TRAINING
+ *   titan.grouped_experts  x[M, D] sorted by expert, counts[E] int64 -> [M, D]: rows of expert e are
+ *                        w2_e(silu(w1_e x) * w3_e x); an expert may have no rows; w1 [E, F, D], w2 [E, D, F],
+ *                        w3 [E, F, D]
  *   titan.cross_entropy  logits[B, L, V], labels[B, L] int64, -100 ignored -> [] sum of losses, float32 or float64
  */
 
@@ -211,7 +221,7 @@ typedef struct titan_tree_v1 {
   titan_error* (*precision)(const titan_tree* tree, int32_t* storage, int32_t* compute, int32_t* reduce);
 
   /* Since 0.3. Building: gives `module` a parameter that is another module's: one tensor, stored, reduced and saved
-   * once, under its owner's name (tied weights). Its split is the owner's. */
+   * once, under its owner's name (tied weights). Split and initialiser are the owner's. */
   titan_error* (*share_parameter)(titan_tree* tree, titan_module module, titan_string name, titan_module owner,
                                   uint32_t index);
   /* An attribute of a leaf as it was declared; out->kind is 0 where it was not given. Texts live as long as the tree.
@@ -239,6 +249,10 @@ typedef struct titan_tree_v1 {
    * left out draw from it while a module of the tree runs. It is seeded with the seed + the pipeline stage. */
   titan_error* (*random_state)(const titan_tree* tree, titan_tensor* out);
   titan_error* (*set_random_state)(titan_tree* tree, titan_tensor state);
+  /* Whose parameter it is: the module itself and `index`, or the owner of a shared one, with its index there. Who walks
+   * all modules meets a shared parameter at each of them, and placements of it are its owner's. */
+  titan_error* (*parameter_owner)(const titan_tree* tree, titan_module module, uint32_t index, titan_module* owner,
+                                  uint32_t* owner_index);
 } titan_tree_v1;
 
 #ifdef __cplusplus

@@ -28,6 +28,8 @@ struct Callable {
 using Leaf = Callable<1>;
 /// Rotary embedding: (q, k, positions) -> (q, k).
 using RopeLeaf = Callable<2>;
+/// Router of a mixture of experts: x -> (scores, experts, counts).
+using RouterLeaf = Callable<3>;
 
 /// One running call of one module; valid inside its forward only.
 class Frame {

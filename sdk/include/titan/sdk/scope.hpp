@@ -20,7 +20,10 @@ enum class Split : std::int32_t {
   column = TITAN_SPLIT_COLUMN,
   row = TITAN_SPLIT_ROW,
   vocab = TITAN_SPLIT_VOCAB,
-  sequence = TITAN_SPLIT_SEQUENCE
+  sequence = TITAN_SPLIT_SEQUENCE,
+  heads = TITAN_SPLIT_HEADS,
+  expert_column = TITAN_SPLIT_EXPERT_COLUMN,
+  expert_row = TITAN_SPLIT_EXPERT_ROW
 };
 
 /// How a parameter starts. The numbers depend on seed, name and element alone, whatever the layout.
@@ -57,6 +60,25 @@ struct AttentionArgs {
   std::optional<double> scale;       // 1/sqrt(head dim) where absent
 };
 
+/// Attributes of titan.router.
+struct RouterArgs {
+  std::int64_t num_experts = 0;
+  std::int64_t top_k = 1;
+  std::string_view score_func = "softmax";  // softmax, sigmoid
+  bool route_norm = false;
+  double route_scale = 1;
+  std::int64_t num_expert_groups = 0;  // 0: experts are chosen among all
+  std::int64_t num_limited_groups = 0;
+  bool gate_bias = false;
+  double load_balance_coeff = 0;  // 0: no balancing
+  bool force_load_balance = false;
+};
+
+/// How the three weights of experts start.
+struct ExpertInits {
+  Init w1, w2, w3;
+};
+
 /// What a chain block takes besides the activations.
 enum class ChainInputs : std::uint32_t { none = 0, positions = TITAN_CHAIN_POSITIONS };
 
@@ -74,9 +96,15 @@ class Scope {
   Leaf embedding(std::string_view name, std::int64_t vocab, std::int64_t dim, const Init& init) {
     return weighted(leaf(name, "titan.embedding", {}), std::array{vocab, dim}, Split::vocab, init);
   }
-  /// x[..., D] -> [..., D]; weight [D], starts at 1.
-  Leaf rms_norm(std::string_view name, std::int64_t dim, double eps) {
-    return weighted(leaf(name, "titan.rms_norm", std::array{number("eps", eps)}), std::array{dim}, Split::sequence,
+  /// x[..., in] -> [..., out] with the weight [out, in] of another leaf: tied embeddings.
+  Leaf tied_linear(std::string_view name, Leaf owner) {
+    const Leaf made = leaf(name, "titan.linear", {});
+    share(made, "weight", owner, 0);
+    return made;
+  }
+  /// x[..., D] -> [..., D]; weight [D], starts at 1. Norms of q and k split as Split::heads.
+  Leaf rms_norm(std::string_view name, std::int64_t dim, double eps, Split split = Split::sequence) {
+    return weighted(leaf(name, "titan.rms_norm", std::array{number("eps", eps)}), std::array{dim}, split,
                     Init::constant(1));
   }
   /// q [B, L, N, H], k [B, L, K, H], positions [B, L] int64 -> q, k.
@@ -85,6 +113,11 @@ class Scope {
   Leaf attention(std::string_view name, const AttentionArgs& args);
   /// gate, up [..., F] -> silu(gate) * up.
   Leaf swiglu(std::string_view name) { return leaf(name, "titan.swiglu", {}); }
+  /// x[..., D] -> scores [T, k], experts [T, k] int64, counts [E] int64 of T tokens; weight [E, D].
+  RouterLeaf router(std::string_view name, std::int64_t dim, const RouterArgs& args, const Init& init);
+  /// x [M, D] sorted by expert, counts [E] int64 -> [M, D]; w1, w3 [E, F, D], w2 [E, D, F].
+  Leaf grouped_experts(std::string_view name, std::int64_t num_experts, std::int64_t dim, std::int64_t hidden_dim,
+                       const ExpertInits& inits);
   /// logits [B, L, V], labels [B, L] int64 -> [] sum of losses.
   Leaf cross_entropy(std::string_view name) { return leaf(name, "titan.cross_entropy", {}); }
 
@@ -101,6 +134,11 @@ class Scope {
   }
   /// Declares a parameter of a leaf: its whole shape, whatever the layout.
   void parameter(Leaf leaf, std::string_view name, std::span<const std::int64_t> shape, Split split, const Init& init);
+  /// Gives a leaf parameter `index` of another one as its own: one tensor, under the owner's name.
+  void share(Leaf leaf, std::string_view name, Leaf owner, std::uint32_t index) {
+    if (!TITAN_HAS(api_->tree, share_parameter)) throw AbiError("[tree] the host is too old for shared parameters");
+    api_->host().check(api_->tree->share_parameter(tree_, leaf.id, borrow(name), owner.id, index));
+  }
   /// Finds an operator for use in forwards.
   Op op(std::string_view name, std::string_view overload = "") const { return {api_->tensors, name, overload}; }
 
@@ -147,6 +185,33 @@ inline Leaf Scope::attention(std::string_view name, const AttentionArgs& args) {
   std::vector<titan_attribute> attributes{text("mask", args.mask)};
   if (args.scale) attributes.push_back(number("scale", *args.scale));
   return leaf(name, "titan.attention", attributes);
+}
+
+inline RouterLeaf Scope::router(std::string_view name, std::int64_t dim, const RouterArgs& args, const Init& init) {
+  const std::array attributes{integer("num_experts", args.num_experts),
+                              integer("top_k", args.top_k),
+                              text("score_func", args.score_func),
+                              integer("route_norm", args.route_norm ? 1 : 0),
+                              number("route_scale", args.route_scale),
+                              integer("num_expert_groups", args.num_expert_groups),
+                              integer("num_limited_groups", args.num_limited_groups),
+                              integer("gate_bias", args.gate_bias ? 1 : 0),
+                              number("load_balance_coeff", args.load_balance_coeff),
+                              integer("force_load_balance", args.force_load_balance ? 1 : 0)};
+  const Leaf made =
+      weighted(leaf(name, "titan.router", attributes), std::array{args.num_experts, dim}, Split::heads, init);
+  if (args.gate_bias) parameter(made, "bias", std::array{args.num_experts}, Split::heads, Init::constant(0));
+  return {made.id};
+}
+
+inline Leaf Scope::grouped_experts(std::string_view name, std::int64_t num_experts, std::int64_t dim,
+                                   std::int64_t hidden_dim, const ExpertInits& inits) {
+  const Leaf made = leaf(name, "titan.grouped_experts", {});
+  const std::array up{num_experts, hidden_dim, dim}, down{num_experts, dim, hidden_dim};
+  parameter(made, "w1", up, Split::expert_column, inits.w1);
+  parameter(made, "w2", down, Split::expert_row, inits.w2);
+  parameter(made, "w3", up, Split::expert_column, inits.w3);
+  return made;
 }
 
 inline void Scope::parameter(Leaf leaf, std::string_view name, std::span<const std::int64_t> shape, Split split,

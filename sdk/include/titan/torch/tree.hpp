@@ -165,15 +165,23 @@ class Module {
     const titan_attribute found = attribute(key);
     return found.kind == TITAN_ATTRIBUTE_STRING ? sdk::view(found.string) : fallback;
   }
-  /// Of the module itself, without its children, on whichever pipeline stage.
-  std::vector<Parameter> parameters() const {
-    std::vector<Parameter> found;
-    const std::uint32_t count = source_.table->num_parameters(source_.tree, id_);
-    for (std::uint32_t i = 0; i < count; ++i) found.emplace_back(source_, id_, i);
-    return found;
-  }
+  /// Of the module itself, without its children and without shared ones, on whichever pipeline stage.
+  std::vector<Parameter> parameters() const { return parameters(true); }
+  /// Parameters of other modules that this one uses too (tied weights), under their owners' names.
+  std::vector<Parameter> shared_parameters() const { return parameters(false); }
 
  private:
+  std::vector<Parameter> parameters(bool own) const {
+    std::vector<Parameter> found;
+    const std::uint32_t count = source_.table->num_parameters(source_.tree, id_);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      titan_module owner = id_;
+      std::uint32_t index = i;
+      source_.host.check(source_.table->parameter_owner(source_.tree, id_, i, &owner, &index));
+      if ((owner == id_) == own) found.emplace_back(source_, owner, index);
+    }
+    return found;
+  }
   titan_attribute attribute(std::string_view key) const {
     titan_attribute found{};
     source_.host.check(source_.table->module_attribute(source_.tree, id_, sdk::borrow(key), &found));
@@ -190,7 +198,7 @@ class Tree {
   Tree(const sdk::TreeHandle& handle)  // NOLINT(google-explicit-constructor): what apply() receives
       : source_{handle.host, handle.host.require<titan_tree_v1>(TITAN_TREE_V1), handle.tree},
         priority_(handle.priority) {
-    if (!TITAN_HAS(source_.table, set_random_state)) {
+    if (!TITAN_HAS(source_.table, parameter_owner)) {
       throw sdk::AbiError("[tree] the host is too old for strategies: its titan.tree/1 is older than 0.3");
     }
   }
