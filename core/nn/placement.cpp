@@ -97,14 +97,15 @@ void Tree::set_mesh(const config::Mesh& mesh) {
 }
 
 void Tree::shard(Parameter& parameter, const std::vector<Axis>& axes, std::int64_t dim, std::int64_t offset,
-                 std::int64_t length) {
+                 std::int64_t length, bool cuts_further) {
   if (state_->materialised) fail(parameter, "cannot be sharded any more: its tensors exist");
   check_box(parameter, dim, offset, length);
   bool counts = false;
   for (const Axis axis : axes) {
     if (!state_->counts(axis)) continue;
     counts = true;
-    if (along(parameter, axis).shard_dim) fail(parameter, "is sharded already: axis ", config::name(axis));
+    const auto& known = along(parameter, axis).shard_dim;
+    if (known && !(cuts_further && *known == dim)) fail(parameter, "is sharded already: axis ", config::name(axis));
   }
   std::int64_t& size = parameter.part.size[static_cast<std::size_t>(dim)];
   if (!counts && length != size) {

@@ -23,7 +23,9 @@ titan_error* shard(titan_tree* tree, titan_module module, std::uint32_t index, t
                    std::int64_t offset, std::int64_t length) {
   return guarded([&] {
     Tree& self = tree_of(tree);
-    self.shard(parameter_of(self, module, index), axes_of(axis), dim, offset, length);
+    // The ranks of one "efsdp" group have the same experts, which "ep" has cut out along these axes.
+    const bool cuts_further = text_of(axis, "axis") == "efsdp";
+    self.shard(parameter_of(self, module, index), axes_of(axis), dim, offset, length, cuts_further);
   });
 }
 

@@ -170,9 +170,10 @@ class Tree {
   /// Declares the gradients of all parameters partial along the data axes that have more than one rank, and remembers
   /// the layout: shard() and the ledger count axes of one rank as nothing. Ends building.
   void set_mesh(const config::Mesh& mesh);
-  /// Narrows the parameter's part along `dim` and records the shard on the axes.
+  /// Narrows the parameter's part along `dim` and records the shard on the axes. One shard an axis, unless this one
+  /// `cuts_further` what ranks of these axes share of the same dim.
   void shard(Parameter& parameter, const std::vector<config::Axis>& axes, std::int64_t dim, std::int64_t offset,
-             std::int64_t length);
+             std::int64_t length, bool cuts_further = false);
   void declare_gradient(Parameter& parameter, const std::vector<config::Axis>& axes, std::int32_t state);
   void mark_gradient(Parameter& parameter, const std::vector<config::Axis>& axes, std::int32_t state);
   void take_over(Parameter& parameter, std::int32_t forms);

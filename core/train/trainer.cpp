@@ -185,6 +185,9 @@ void Trainer::update(const std::vector<at::Tensor>& gradients, StepResult& resul
     log_warning("train", "the learning-rate schedule has ended, its final factor is kept: step ", result.step,
                 ", schedule of ", schedule_.total_steps(), " steps, factor ", schedule_.factor(steps_done_));
   }
+  tree_.update_buffers([this](const at::Tensor& summands) {
+    if (!alone()) options_.ranks->communicator().group("stage").all_reduce(summands)->wait();
+  });
   const double factor = schedule_.factor(steps_done_);
   result.lr = optimizer_.lr(factor);
   optimizer_.step(factor);

@@ -32,7 +32,8 @@ typedef struct titan_model_facts {
 /* How a Hugging Face tensor becomes ours. */
 enum {
   TITAN_HF_SAME = 0,
-  TITAN_HF_ROPE_HALVES = 1 /* rows [heads, 2, H/2, in] there are [heads, H/2, 2, in] here: half rotation -> pairs */
+  TITAN_HF_ROPE_HALVES = 1, /* rows [heads, 2, H/2, in] there are [heads, H/2, 2, in] here: half rotation -> pairs */
+  TITAN_HF_STACKED = 2      /* one tensor there for each index of dim 0 here: the index stands for '*' in hf_name */
 };
 
 /* One parameter's name on the hub. Frozen: never grows. */
@@ -40,7 +41,7 @@ typedef struct titan_hf_name {
   titan_string name;    /* ours: "layers.0.attention.wq.weight" */
   titan_string hf_name; /* theirs: "model.layers.0.self_attn.q_proj.weight" */
   int32_t transform;    /* TITAN_HF_* */
-  int32_t num_heads;    /* for ROPE_HALVES: heads of this tensor */
+  int32_t num_heads;    /* for ROPE_HALVES: heads of this tensor; for STACKED: how many tensors */
 } titan_hf_name;
 
 typedef struct titan_model_v1 {

@@ -198,7 +198,7 @@ typedef struct titan_tree_v1 {
   /* Strategies: placements. In apply(), before the parameters have tensors. This rank's part of a parameter is a box,
    * at first all of it. `shard` narrows the box along `dim` to `length` indices from `offset`, counted inside the box
    * so far (0 indices are legal), and records that the parameter is sharded on dim `dim` along a mesh axis or folded
-   * axes. */
+   * axes: one shard an axis, but for "efsdp", which cuts further what "ep" has cut on the same dim. */
   titan_error* (*shard)(titan_tree* tree, titan_module module, uint32_t index, titan_string axis, int64_t dim,
                         int64_t offset, int64_t length);
   /* This rank's box: fills offsets[num_dims] and sizes[num_dims]. */

@@ -19,7 +19,7 @@ struct HfName {
   std::string name;     // ours: "layers.0.attention.wq.weight"
   std::string hf_name;  // theirs: "model.layers.0.self_attn.q_proj.weight"
   std::int32_t transform = TITAN_HF_SAME;
-  std::int32_t num_heads = 0;  // for TITAN_HF_ROPE_HALVES
+  std::int32_t num_heads = 0;  // for TITAN_HF_ROPE_HALVES; for TITAN_HF_STACKED the number of tensors
 };
 
 /// One option that a hub config.json sets; the value is written as on the command line.
