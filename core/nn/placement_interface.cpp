@@ -142,6 +142,12 @@ void add_placement_functions(titan_tree_v1& table) {
   table.precision = precision;
   table.keep_chain = keep_chain;
   table.is_kept = is_kept;
+  table.random_state = [](const titan_tree*, titan_tensor*) -> titan_error* {
+    return guarded([] { throw PluginError("[tree] the generator has no state yet"); });
+  };
+  table.set_random_state = [](titan_tree*, titan_tensor) -> titan_error* {
+    return guarded([] { throw PluginError("[tree] the generator has no state yet"); });
+  };
 }
 
 }  // namespace titan::nn
