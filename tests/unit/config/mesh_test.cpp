@@ -205,6 +205,32 @@ TEST(MeshTest, GroupsPartitionTheRanks) {
   }
 }
 
+// Of dp_shard 2 x cp 2 x tp 2 per replica, ranks in order 0..7.
+TEST(MeshTest, ExpertsAreSpreadOverNeighbours) {
+  const Mesh mesh({1, 2, 2, 2, 2}, 16, 4);
+  EXPECT_EQ(mesh.expert_degree(), 4);
+  EXPECT_EQ(mesh.members("ep", 1), Ranks({0, 1, 2, 3}));
+  EXPECT_EQ(mesh.members("efsdp", 1), Ranks({1, 5}));
+  EXPECT_EQ(mesh.members("ep", 14), Ranks({12, 13, 14, 15}));
+  EXPECT_EQ(mesh.members("efsdp", 14), Ranks({10, 14}));
+  EXPECT_THAT(mesh.describe(), testing::HasSubstr("experts over 4"));
+}
+
+TEST(MeshTest, WithoutExpertParallelismRanksWithTheSameExpertsAreAllOfAReplica) {
+  const Mesh mesh({1, 1, 2, 1, 2}, 4);
+  EXPECT_EQ(mesh.members("ep", 2), Ranks({2}));
+  EXPECT_EQ(mesh.members("efsdp", 2), Ranks({0, 1, 2, 3}));
+}
+
+TEST(MeshTest, ExpertDegreesThatDoNotFitAreRefused) {
+  for (const std::int64_t degree : {0, 3, 16, -1})
+    EXPECT_THROW(Mesh({1, 2, 4, 1, 2}, 16, degree), ConfigError) << degree;
+  // 2 of 3 ranks along tp would share experts, and the third not.
+  EXPECT_THROW(Mesh({1, 1, 2, 1, 3}, 6, 2), ConfigError);
+  EXPECT_NO_THROW(Mesh({1, 1, 2, 1, 3}, 6, 6));
+  EXPECT_NO_THROW(Mesh({1, 1, 1, 1, 4}, 4, 2));
+}
+
 TEST(MeshTest, OptionsAskForALayout) {
   EXPECT_EQ(configured({}, 4).describe(), "pp 1 x dp_replicate 1 x dp_shard 4 x cp 1 x tp 1 = 4 ranks");
   const Mesh replicas = configured(
@@ -212,6 +238,14 @@ TEST(MeshTest, OptionsAskForALayout) {
   EXPECT_EQ(replicas.degree(Axis::dp_replicate), 4);
   EXPECT_EQ(replicas.degree(Axis::dp_shard), 1);
   EXPECT_EQ(configured({{"parallelism.data_parallel_replicate_degree", "2"}}, 4).degree(Axis::dp_shard), 2);
+  EXPECT_EQ(configured({{"parallelism.tensor_parallel_degree", "2"},
+                        {"parallelism.context_parallel_degree", "2"},
+                        {"parallelism.pipeline_parallel_degree", "2"},
+                        {"parallelism.expert_parallel_degree", "2"}},
+                       16)
+                .describe(),
+            "pp 2 x dp_replicate 1 x dp_shard 2 x cp 2 x tp 2 = 16 ranks, experts over 2");
+  EXPECT_THROW(configured({{"parallelism.expert_parallel_degree", "2"}}, 1), ConfigError);
   EXPECT_THROW(configured({{"parallelism.data_parallel_shard_degree", "2"}}, 1), ConfigError);
   EXPECT_THROW(configured({{"parallelism.data_parallel_shard_degree", "0"}}, 1), ConfigError);
 }

@@ -148,5 +148,33 @@ TEST(Memo, MakesAgainAfterAChangeInPlaceOnly) {
   EXPECT_EQ(made, 3);
 }
 
+TEST_F(Calls, PhasesAreHandedDown) {
+  std::vector<Phase> seen;
+  tree_.attach(module_, 10, [&](Frame& frame, Next next, const Tensors& in) {
+    seen.push_back(frame.phase());
+    return next(frame, in);
+  });
+  const Tensors in{at::ones({1})};
+  tree_.call(module_, in);
+  tree_.recompute(module_, Next{0}, in);
+  tree_.set_phase(Phase::evaluation);
+  tree_.call(module_, in);
+  Frame caller(tree_, TITAN_MODULE_ROOT, Phase::recomputation);
+  tree_.call(module_, in, &caller);
+  EXPECT_THAT(seen, ElementsAre(Phase::training, Phase::recomputation, Phase::evaluation, Phase::recomputation));
+}
+
+TEST(Memos, BelongToOneTensorInOneState) {
+  Memo memo;
+  at::Tensor source = at::ones({2});
+  EXPECT_EQ(memo.find("twice", source), nullptr);
+  memo.put("twice", source, source * 2);
+  ASSERT_NE(memo.find("twice", source), nullptr);
+  EXPECT_EQ(memo.find("other", source), nullptr);
+  EXPECT_EQ(memo.find("twice", source.clone()), nullptr);
+  source.add_(1);
+  EXPECT_EQ(memo.find("twice", source), nullptr);
+}
+
 }  // namespace
 }  // namespace titan::nn

@@ -34,6 +34,22 @@ TEST(Agreement, SumsOverTheRanks) {
   });
 }
 
+// pp 2 x cp 2 x tp 2: eight ranks read the same data, and four have a loss of tokens of their own.
+TEST(Agreement, WhatSeveralRanksHaveCountsOnce) {
+  testing::run_rank_threads(config::Mesh({2, 1, 1, 2, 2}, 8), [](comm::Communicator& communicator) {
+    const Ranks ranks(communicator);
+    const Outlook outlook = agree(&ranks, Outlook{10, 4, 1, 0});
+    EXPECT_EQ(outlook.num_tokens, 10);
+    EXPECT_EQ(outlook.num_valid, 4);
+    EXPECT_EQ(outlook.ranks_without_data, 8);
+    const bool has_loss = ranks.mesh().coordinate(ranks.rank(), config::Axis::pp) == 1;
+    const Outcome outcome = agree(&ranks, Outcome{has_loss ? 0.5 : 0, 2.0, 7});
+    EXPECT_EQ(outcome.loss_sum, 1.0);  // of both ranks along cp
+    EXPECT_EQ(outcome.norm_squares, 16.0);
+    EXPECT_EQ(outcome.num_valid, 7);
+  });
+}
+
 TEST(Agreement, OfSeveralSignalsTheSmallestCounts) {
   testing::run_rank_threads(3, [](comm::Communicator& communicator) {
     const Ranks ranks(communicator);
