@@ -1,7 +1,5 @@
 #include "plugins/parallel/data_parallel/flat_layout.hpp"
 
-#include <algorithm>
-
 namespace titan::parallel {
 namespace {
 
@@ -17,12 +15,6 @@ std::int64_t product(const Shape& shape, std::size_t first) {
 }
 
 }  // namespace
-
-Rows chunk(std::int64_t rows, std::int64_t num_ranks, std::int64_t rank) {
-  const std::int64_t most = (rows + num_ranks - 1) / num_ranks;
-  const std::int64_t first = std::min(rank * most, rows);
-  return {first, std::min(most, rows - first)};
-}
 
 FlatLayout::FlatLayout(const std::vector<Shape>& shapes, std::int64_t num_ranks, std::int64_t rank)
     : num_ranks_(num_ranks) {

@@ -5,18 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "plugins/parallel/chunk.hpp"
+
 namespace titan::parallel {
 
 using Shape = std::vector<std::int64_t>;
-
-/// A run of rows of dim 0.
-struct Rows {
-  std::int64_t first, count;
-};
-
-/// The rows that position `rank` of `num_ranks` gets, as torch.chunk cuts them: all chunks have ceil(rows / num_ranks)
-/// rows but the last ones, which may be smaller or empty.
-Rows chunk(std::int64_t rows, std::int64_t num_ranks, std::int64_t rank);
 
 /// Where the parameters of a unit lie in its flat buffers. In a *shard* buffer each parameter has room for one chunk; a
 /// *gathered* buffer holds the shard buffers of all ranks in order of rank; a *full* buffer holds the chunks of one
