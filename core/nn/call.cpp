@@ -4,6 +4,7 @@
 #include "core/nn/callback.hpp"
 #include "core/nn/tree_state.hpp"
 #include "core/tensor/guard.hpp"
+#include "core/tensor/random_source.hpp"
 
 namespace titan::nn {
 
@@ -86,6 +87,7 @@ Tensors Tree::call(ModuleId module, const Tensors& in, Frame* parent, std::uint3
   Frame frame =
       parent != nullptr ? Frame(*this, module, *parent, num_outputs) : Frame(*this, module, state_->phase, num_outputs);
   const Running running(state_->running, module);
+  const tensor::RandomSource random_numbers(state_->generator);
   Tensors out = Next{0}(frame, in);
   if (out.size() != num_outputs) {
     throw PluginError("[", name(module), "] wrong number of outputs: gives ", out.size(), ", asked for ", num_outputs);
@@ -96,6 +98,7 @@ Tensors Tree::call(ModuleId module, const Tensors& in, Frame* parent, std::uint3
 Tensors Tree::recompute(ModuleId module, Next rest, const Tensors& in, std::uint32_t num_outputs) {
   Frame frame(*this, module, Phase::recomputation, num_outputs);
   const Running running(state_->running, module);
+  const tensor::RandomSource random_numbers(state_->generator);
   return rest(frame, in);
 }
 

@@ -129,6 +129,20 @@ titan_error* precision(const titan_tree* tree, std::int32_t* storage, std::int32
   });
 }
 
+titan_error* random_state(const titan_tree* tree, titan_tensor* out) {
+  return guarded([&] {
+    require_pointer(out, "out");
+    *out = handle::release(tree_of(tree).random_state());
+  });
+}
+
+titan_error* set_random_state(titan_tree* tree, titan_tensor state) {
+  return guarded([&] {
+    require_pointer(state, "state");
+    tree_of(tree).set_random_state(handle::borrow(state));
+  });
+}
+
 }  // namespace
 
 void add_placement_functions(titan_tree_v1& table) {
@@ -142,12 +156,8 @@ void add_placement_functions(titan_tree_v1& table) {
   table.precision = precision;
   table.keep_chain = keep_chain;
   table.is_kept = is_kept;
-  table.random_state = [](const titan_tree*, titan_tensor*) -> titan_error* {
-    return guarded([] { throw PluginError("[tree] the generator has no state yet"); });
-  };
-  table.set_random_state = [](titan_tree*, titan_tensor) -> titan_error* {
-    return guarded([] { throw PluginError("[tree] the generator has no state yet"); });
-  };
+  table.random_state = random_state;
+  table.set_random_state = set_random_state;
 }
 
 }  // namespace titan::nn

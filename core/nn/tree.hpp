@@ -208,6 +208,11 @@ class Tree {
   /// `sum` adds up in place (not called when there is nothing), and modules draw their conclusions from it.
   void update_buffers(const std::function<void(const at::Tensor&)>& sum);
 
+  /// The state of this rank's generator, uint8: what operators of titan.tensor/1 draw from while a module runs. It is
+  /// seeded by materialise(), with the seed + the first stage's index. PluginError before.
+  at::Tensor random_state() const;
+  void set_random_state(const at::Tensor& state);
+
   /// Says what the calls from now on are for: training, or evaluation.
   void set_phase(Phase phase);
   /// What this rank runs of the chain: one stage with all of it, unless keep_chain() was called.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ATen/core/Generator.h>
+
 #include <deque>
 #include <map>
 #include <memory>
@@ -45,7 +47,8 @@ struct Tree::State {
   RopeTables rope_tables;
   Precision precision;
   config::Mesh mesh;
-  bool is_built = false;  // nothing can be added any more: strategies place what is there
+  at::Generator generator;  // of random numbers at run time; undefined until the parameters exist
+  bool is_built = false;    // nothing can be added any more: strategies place what is there
   bool materialised = false;
   ModuleId running = TITAN_MODULE_ROOT;
 
@@ -57,6 +60,7 @@ struct Tree::State {
   ModuleId add(Module&& module);
   /// Makes the buffers that the module's leaf keeps. PluginError when the module above has one of that name already.
   void add_buffers(Module& module);
+  void seed_generator(std::uint64_t seed);
   /// Throws once strategies place the parameters, or these exist: the tree's shape is fixed from then on.
   void require_building() const;
   /// Whether the axis has more than one rank: an axis of one takes no part in placements and ledger.

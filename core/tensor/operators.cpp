@@ -1,7 +1,9 @@
 #include "core/tensor/operators.hpp"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/enum_tag.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,13 +12,62 @@
 
 #include "core/base/error.hpp"
 #include "core/tensor/arguments.hpp"
+#include "core/tensor/random_source.hpp"
 #include "titan/torch/tensor.hpp"
 
 namespace titan::tensor {
 
+namespace {
+
+/// The place of an argument in the schema, or -1.
+template <class Wanted>
+std::ptrdiff_t find_argument(const c10::FunctionSchema& schema, Wanted wanted) {
+  const auto& arguments = schema.arguments();
+  const auto found = std::find_if(arguments.begin(), arguments.end(), wanted);
+  return found == arguments.end() ? -1 : found - arguments.begin();
+}
+
+/// Where an operator gets random numbers from.
+class Randomness {
+ public:
+  explicit Randomness(const c10::OperatorHandle& op)
+      : generator_(find_argument(op.schema(), &takes_generator)),
+        share_(find_argument(op.schema(), &is_dropped_share)),
+        draws_globally_(op.hasTag(at::Tag::nondeterministic_seeded) && generator_ < 0) {}
+
+  /// Fills in this thread's generator where none was given. PluginError for an operator that cannot take one.
+  void apply(torch::jit::Stack& stack, const std::string& name) const {
+    if (generator_ >= 0) {
+      c10::IValue& given = stack[static_cast<std::size_t>(generator_)];
+      if (given.isNone() && random_source() != nullptr) given = *random_source();
+    } else if (draws_globally_ && !drops_nothing(stack)) {
+      throw PluginError(
+          "[operator] it draws from libtorch's own generator, which ranks share and recomputation cannot ",
+          "repeat: ", name, ": use one that takes a generator, such as aten::bernoulli.p for dropout");
+    }
+  }
+
+ private:
+  static bool takes_generator(const c10::Argument& argument) {
+    return argument.real_type()->str().find("Generator") != std::string::npos;
+  }
+  static bool is_dropped_share(const c10::Argument& argument) {
+    const std::string& name = argument.name();
+    return name == "dropout_p" || name == "dropout" || name == "p";
+  }
+  bool drops_nothing(const torch::jit::Stack& stack) const {
+    return share_ >= 0 && stack[static_cast<std::size_t>(share_)].toDouble() == 0;
+  }
+
+  std::ptrdiff_t generator_, share_;
+  bool draws_globally_;
+};
+
+}  // namespace
+
 class Operator {
  public:
-  explicit Operator(c10::OperatorHandle handle) : handle_(std::move(handle)) {
+  explicit Operator(c10::OperatorHandle handle) : handle_(std::move(handle)), randomness_(handle_) {
     text_ = c10::toString(handle_.schema());
     name_ = c10::toString(handle_.operator_name());
     for (const auto& argument : handle_.schema().arguments()) parameters_.emplace_back(argument);
@@ -32,12 +83,14 @@ class Operator {
     stack.reserve(parameters_.size());
     for (std::uint32_t i = 0; i < num_args; ++i) stack.push_back(parameters_[i].convert(args[i], name_));
     for (std::size_t i = num_args; i < parameters_.size(); ++i) stack.push_back(parameters_[i].default_value(name_));
+    randomness_.apply(stack, name_);
     handle_.callBoxed(stack);
     return stack;
   }
 
  private:
   c10::OperatorHandle handle_;
+  Randomness randomness_;
   std::string name_, text_;
   std::vector<OperatorParameter> parameters_;
 };
