@@ -5,6 +5,7 @@
 #include "core/base/hashing.hpp"
 #include "titan/abi/model.h"
 #include "titan/abi/observer.h"
+#include "titan/abi/schedule.h"
 #include "titan/abi/strategy.h"
 
 namespace titan::app {
@@ -47,6 +48,13 @@ EngineRun RunPlugins::start() {
   if (services_.world_size == 1) return run;
   for (const plugin::Plugin* strategy : session_.plugins().providing(TITAN_STRATEGY_V1)) {
     run.strategies.push_back(required_interface<titan_strategy_v1>(load(*strategy), TITAN_STRATEGY_V1));
+  }
+  for (const plugin::Plugin* schedule : session_.plugins().providing(TITAN_SCHEDULE_V1)) {
+    if (run.schedule.table != nullptr) {
+      throw ConfigError("[train] two plugins have a schedule for pipelines: ", run.schedule.plugin, ", ",
+                        schedule->facts.name, ": leave one of them out");
+    }
+    run.schedule = required_interface<titan_schedule_v1>(load(*schedule), TITAN_SCHEDULE_V1);
   }
   run.plugin_digests = digests();
   return run;

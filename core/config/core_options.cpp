@@ -127,7 +127,7 @@ void add_parallelism_options(Registry& registry) {
                        "Ranks that share the layers: each runs one or several stages of the chain of blocks.")
                    .at_least(1));
   registry.add(integer("parallelism.num_pp_microbatches", 1,
-                       "Micro-batches that go through the pipeline together: at least as many as it has stages.")
+                       "Micro-batches that go through the pipeline together: at least as many as it has ranks.")
                    .at_least(1));
   registry.add(
       integer("parallelism.expert_parallel_degree", 1,

@@ -34,6 +34,7 @@ struct EngineRun {
   PluginInterface<titan_model_v1> model;
   std::vector<PluginInterface<titan_observer_v1>> observers;
   std::vector<PluginInterface<titan_strategy_v1>> strategies;
+  PluginInterface<titan_schedule_v1> schedule;  // table null: no plugin has one
   RankEnvironment ranks;                       // which rank this is
   config::Mesh mesh;                           // the layout of all ranks
   comm::Communicator* communicator = nullptr;  // null: the engine joins the ranks itself; tests run ranks as threads
@@ -42,7 +43,7 @@ struct EngineRun {
 };
 
 /// The build id of what is compiled with this header. The number grows with every change of what host and engine share.
-inline constexpr const char* kBuildId = "engine 3, compiler " __VERSION__;
+inline constexpr const char* kBuildId = "engine 4, compiler " __VERSION__;
 
 /// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
 struct Engine {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kMicroBatch = "training.num_tokens_per_microbatch_per_dp_rank";
 constexpr std::string_view kStep = "training.num_tokens_per_train_step";
 constexpr std::string_view kContext = "training.max_context_length";
+constexpr std::string_view kGroup = "parallelism.num_pp_microbatches";
 
 void require_positive(std::string_view option, std::int64_t value) {
   if (value < 1) throw ConfigError("[train] ", option, " must be at least 1: ", value);
@@ -30,6 +31,13 @@ std::int64_t divide(std::string_view option, std::int64_t value, std::string_vie
                     unit, " + ", value % unit);
 }
 
+void require_whole_groups(const Sizes& sizes) {
+  if (sizes.num_micro_batches % sizes.group == 0) return;
+  throw ConfigError("[train] the micro-batches of a step must be a multiple of ", kGroup, ": ", sizes.num_micro_batches,
+                    " = ", sizes.num_micro_batches / sizes.group, " x ", sizes.group, " + ",
+                    sizes.num_micro_batches % sizes.group, ", from ", kStep);
+}
+
 }  // namespace
 
 Sizes plan_sizes(const SizeOptions& options) {
@@ -39,9 +47,10 @@ Sizes plan_sizes(const SizeOptions& options) {
   Sizes sizes;
   sizes.length = options.max_context_length;
   sizes.rows = divide(kMicroBatch, micro_batch, kContext, sizes.length);
+  sizes.group = options.pp_degree > 1 ? options.num_pp_microbatches : 1;
   const std::int64_t all_ranks = checked_product(micro_batch, options.dp_degree);
   if (options.num_tokens_per_train_step == -1) {
-    sizes.num_micro_batches = 1;
+    sizes.num_micro_batches = sizes.group;
     return sizes;
   }
   if (options.num_tokens_per_train_step < 1) {
@@ -52,6 +61,7 @@ Sizes plan_sizes(const SizeOptions& options) {
                                                   : concat(kMicroBatch, " x data-parallel degree (", micro_batch, " x ",
                                                            options.dp_degree, ")");
   sizes.num_micro_batches = divide(kStep, options.num_tokens_per_train_step, unit, all_ranks);
+  require_whole_groups(sizes);
   return sizes;
 }
 
@@ -61,13 +71,18 @@ Sizes plan_sizes(const Config& config, const Mesh& mesh) {
   options.num_tokens_per_train_step = config.integer(kStep);
   options.max_context_length = config.integer(kContext);
   options.dp_degree = mesh.degree(Axis::dp_replicate) * mesh.degree(Axis::dp_shard);
+  options.pp_degree = mesh.degree(Axis::pp);
+  if (options.pp_degree > 1) options.num_pp_microbatches = config.integer(kGroup);
   return plan_sizes(options);
 }
 
 std::string describe(const Sizes& sizes) {
-  return concat(
-      sizes.rows, sizes.rows == 1 ? " row x " : " rows x ", sizes.length, " tokens x ", sizes.num_micro_batches,
-      sizes.num_micro_batches == 1 ? " micro-batch = " : " micro-batches = ", sizes.tokens_per_step(), " tokens");
+  const std::string together =
+      sizes.group == 1 ? std::string() : concat(", ", sizes.group, " at a time through the pipeline");
+  return concat(sizes.rows, sizes.rows == 1 ? " row x " : " rows x ", sizes.length, " tokens x ",
+                sizes.num_micro_batches,
+                sizes.num_micro_batches == 1 ? " micro-batch = " : " micro-batches = ", sizes.tokens_per_step(),
+                " tokens", together);
 }
 
 }  // namespace titan::config

@@ -3,6 +3,7 @@
 #include <c10/core/ScalarType.h>
 
 #include <cmath>
+#include <set>
 
 #include "core/base/error.hpp"
 
@@ -26,8 +27,13 @@ std::int64_t bytes_per_parameter(const nn::Precision& precision, bool host_makes
 }
 
 std::int64_t num_elements(const nn::Tree& tree) {
+  std::set<const nn::Parameter*> counted;  // a parameter may belong to several modules
   std::int64_t total = 0;
-  for (const auto& parameter : tree.parameters()) total += product(parameter->shape);
+  for (nn::ModuleId module = 0; module < tree.num_modules(); ++module) {
+    for (const nn::Parameter* parameter : tree.parameters(module)) {
+      if (counted.insert(parameter).second) total += product(parameter->shape);
+    }
+  }
   return total;
 }
 

@@ -10,7 +10,7 @@ namespace titan::train {
 /// where it is another dtype and not a strategy's. Activations come on top.
 std::int64_t bytes_per_parameter(const nn::Precision& precision, bool host_makes_compute = true);
 
-/// Counts the elements of all parameters of the model.
+/// Counts the elements of all parameters of the model, those of other pipeline stages too.
 std::int64_t num_elements(const nn::Tree& tree);
 
 /// ResourceError, with the arithmetic, when the weights, gradients and optimizer state that this rank stores, times the

@@ -15,6 +15,18 @@ at::Tensor view(std::vector<std::int64_t>& values, const data::Batch& batch) {
 
 }  // namespace
 
+std::int64_t count_valid(const std::vector<data::Batch>& batches) {
+  std::int64_t valid = 0;
+  for (const data::Batch& batch : batches) valid += batch.num_valid;
+  return valid;
+}
+
+std::int64_t count_tokens(const std::vector<data::Batch>& batches) {
+  std::int64_t tokens = 0;
+  for (const data::Batch& batch : batches) tokens += batch.rows * batch.length;
+  return tokens;
+}
+
 MicroBatch view(data::Batch& batch) {
   return {view(batch.tokens, batch), view(batch.labels, batch), view(batch.positions, batch)};
 }

@@ -2,6 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "core/data/loader.hpp"
 
 namespace titan::train {
@@ -12,6 +15,10 @@ struct MicroBatch {
   at::Tensor labels;
   at::Tensor positions;
 };
+
+/// Adds up the labels that are not ignored, and the tokens.
+std::int64_t count_valid(const std::vector<data::Batch>& batches);
+std::int64_t count_tokens(const std::vector<data::Batch>& batches);
 
 /// Makes the views. InternalError when the arrays do not have rows x length elements.
 MicroBatch view(data::Batch& batch);

@@ -7,6 +7,7 @@
 #include "core/train/interruption.hpp"
 #include "core/train/machine.hpp"
 #include "core/train/memory_need.hpp"
+#include "core/train/pipeline/plan_pipeline.hpp"
 #include "core/train/ranks/replicas.hpp"
 #include "core/train/ranks/same_run.hpp"
 #include "core/train/run_parts.hpp"
@@ -54,7 +55,9 @@ void Run::prepare(const WrapSource& wrap) {
       std::make_unique<LoaderSource>(open_training_data(options_, tokenizer, ranks_->alone() ? run_.stop : nullptr));
   if (wrap) source_ = wrap(std::move(source_));
   make_tree();
-  validator_ = make_validator(options_, tree_, tokenizer, *ranks_, strategies_, run_.stop);
+  if (ranks_->mesh().degree(config::Axis::pp) > 1) make_pipeline();
+  validator_ =
+      make_validator(options_, tree_, tokenizer, *ranks_, strategies_, pipeline_ ? &*pipeline_ : nullptr, run_.stop);
   materialise(options_, *ranks_, tree_);
   compare_weights(tree_, *ranks_);
   strategies_.materialised();
@@ -75,6 +78,13 @@ void Run::make_tree() {
   if (options_.debug.detect_anomaly) anomalies_.emplace(tree_);
 }
 
+void Run::make_pipeline() {
+  comm::Group& stages = ranks().group("pp");
+  PipelineTables tables = plan_pipeline(run_, block_names(tree_), options_.sizes.group);
+  require_same_stages(tables.training, static_cast<std::size_t>(stages.rank()), tree_);
+  pipeline_.emplace(tree_, stages, std::move(tables), &strategies_, anomalies_ ? &*anomalies_ : nullptr);
+}
+
 void Run::make_trainer(optim::LrSchedule schedule) {
   Trainer::Options how;
   how.num_micro_batches = options_.sizes.num_micro_batches;
@@ -82,6 +92,7 @@ void Run::make_trainer(optim::LrSchedule schedule) {
   how.anomalies = anomalies_ ? &*anomalies_ : nullptr;
   how.ranks = &*ranks_;
   how.strategies = &strategies_;
+  how.pipeline = pipeline_ ? &*pipeline_ : nullptr;
   how.end_of_data_is_error = options_.end_of_data_is_error;
   how.audit_freq = options_.debug.replica_audit_freq;
   how.train_timeout = options_.timeouts.train;

@@ -10,6 +10,7 @@
 #include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
 #include "core/train/observers.hpp"
+#include "core/train/pipeline/pipeline.hpp"
 #include "core/train/ranks/ranks.hpp"
 #include "core/train/ranks/strategies.hpp"
 #include "core/train/run_options.hpp"
@@ -36,6 +37,9 @@ class Run {
   nn::Tree& tree() { return tree_; }
   Trainer& trainer() { return *trainer_; }
   comm::Communicator& ranks() { return ranks_->communicator(); }
+  /// Null where each rank runs the whole chain.
+  const Pipeline* pipeline() const { return pipeline_ ? &*pipeline_ : nullptr; }
+  Validator* validator() { return validator_.get(); }
 
   /// Trains to the end, telling the observers. Throws as the constructor.
   void train();
@@ -44,6 +48,7 @@ class Run {
   void prepare(const WrapSource& wrap);
   void watch_collectives();
   void make_tree();
+  void make_pipeline();
   void make_trainer(optim::LrSchedule schedule);
   /// Throws the exception being handled, after telling the others.
   [[noreturn]] void fail();
@@ -57,6 +62,7 @@ class Run {
   nn::Tree tree_;
   std::unique_ptr<BatchSource> source_;
   std::optional<AnomalyWatch> anomalies_;
+  std::optional<Pipeline> pipeline_;
   std::unique_ptr<Validator> validator_;
   std::optional<Trainer> trainer_;
 };

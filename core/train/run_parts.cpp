@@ -73,7 +73,7 @@ optim::LrSchedule make_schedule(const RunOptions& options) {
 
 std::unique_ptr<Validator> make_validator(const RunOptions& options, nn::Tree& tree,
                                           std::shared_ptr<const data::Tokenizer> tokenizer, Ranks& ranks,
-                                          Strategies& strategies, const StopFlag* stop) {
+                                          Strategies& strategies, Pipeline* pipeline, const StopFlag* stop) {
   if (!options.validation.enable) return nullptr;
   data::LoaderOptions data = options.data;
   data.path = options.validation.dataset_path;
@@ -83,8 +83,13 @@ std::unique_ptr<Validator> make_validator(const RunOptions& options, nn::Tree& t
   data.num_virtual_shards = 1;  // fewest rows that end in padding
   auto source =
       std::make_unique<LoaderSource>(data::Loader(data, std::move(tokenizer), ranks.alone() ? stop : nullptr));
-  const Validator::Options how{
-      options.validation.freq, options.validation.steps, data.rows_per_batch, data.length, &ranks, &strategies};
+  const Validator::Options how{options.validation.freq,
+                               options.validation.steps,
+                               data.rows_per_batch,
+                               data.length,
+                               &ranks,
+                               &strategies,
+                               pipeline};
   return std::make_unique<Validator>(tree, std::move(source), how, stop);
 }
 

@@ -34,7 +34,7 @@ optim::LrSchedule make_schedule(const RunOptions& options);
 /// Opens the validation data; null when there is to be no validation. Tree and what `shared` names must outlive it.
 std::unique_ptr<Validator> make_validator(const RunOptions& options, nn::Tree& tree,
                                           std::shared_ptr<const data::Tokenizer> tokenizer, Ranks& ranks,
-                                          Strategies& strategies, const StopFlag* stop);
+                                          Strategies& strategies, Pipeline* pipeline, const StopFlag* stop);
 
 /// What the observers are told at the begin. The event borrows from options and device name.
 titan_run_event run_event(const RunOptions& options, const nn::Tree& tree, const titan_model_facts& facts,

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/full_like.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -29,18 +30,6 @@ class Stopwatch {
  private:
   double last_ = monotonic_seconds();
 };
-
-std::int64_t count_valid(const std::vector<data::Batch>& batches) {
-  std::int64_t valid = 0;
-  for (const data::Batch& batch : batches) valid += batch.num_valid;
-  return valid;
-}
-
-std::int64_t count_tokens(const std::vector<data::Batch>& batches) {
-  std::int64_t tokens = 0;
-  for (const data::Batch& batch : batches) tokens += batch.rows * batch.length;
-  return tokens;
-}
 
 }  // namespace
 
@@ -111,8 +100,8 @@ bool Trainer::agree_to_begin(const std::vector<data::Batch>& batches, StepResult
 double Trainer::run_micro_batches(std::vector<data::Batch>& batches, StepResult& result) {
   tree_.zero_gradients();
   tree_.begin_ledger();
-  double sum = 0;
-  for (std::size_t i = 0; i < batches.size(); ++i) {
+  double sum = options_.pipeline != nullptr ? run_groups(batches, result) : 0;
+  for (std::size_t i = 0; i < batches.size() && options_.pipeline == nullptr; ++i) {
     check_stop();
     sum += run_micro_batch(batches[i], {.index = static_cast<std::int64_t>(i), .is_last = i + 1 == batches.size()},
                            result);
@@ -125,7 +114,8 @@ double Trainer::run_micro_batch(data::Batch& batch, const MicroBatchEvent& event
   Strategies* strategies = options_.strategies;
   Stopwatch watch;
   if (strategies != nullptr) strategies->micro_batch_begin(event);
-  const at::Tensor loss = forward(batch);
+  const MicroBatch tensors = own_part(batch, strategies);
+  const at::Tensor loss = tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
   const double value = loss.item<double>();
   // Of several ranks nobody leaves alone: the others would wait for it in backward.
   if (alone()) require_finite(value, result);
@@ -137,10 +127,23 @@ double Trainer::run_micro_batch(data::Batch& batch, const MicroBatchEvent& event
   return value;
 }
 
-at::Tensor Trainer::forward(data::Batch& batch) {
-  MicroBatch tensors = view(batch);
-  if (options_.strategies != nullptr) tensors = options_.strategies->split_batch(tensors);
-  return tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
+double Trainer::run_groups(std::vector<data::Batch>& batches, StepResult& result) {
+  const std::size_t count = options_.pipeline->num_micro_batches();
+  PipelineSeconds seconds;
+  double sum = 0;
+  for (std::size_t first = 0; first < batches.size(); first += count) {
+    PipelineGroup group{{},
+                        static_cast<std::int64_t>(first),
+                        first + count >= batches.size(),
+                        1.0 / static_cast<double>(result.num_valid)};
+    for (std::size_t i = first; i < std::min(first + count, batches.size()); ++i) {
+      group.micro_batches.push_back(own_part(batches[i], options_.strategies));
+    }
+    sum += options_.pipeline->train(group, seconds);
+  }
+  result.seconds.forward += seconds.forward;
+  result.seconds.backward += seconds.backward;
+  return sum;
 }
 
 void Trainer::backward(const at::Tensor& loss, std::int64_t num_valid) {

@@ -11,6 +11,7 @@
 #include "core/optim/lr_schedule.hpp"
 #include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
+#include "core/train/pipeline/pipeline.hpp"
 #include "core/train/ranks/agreement.hpp"
 #include "core/train/ranks/strategies.hpp"
 
@@ -45,6 +46,7 @@ class Trainer {
     const AnomalyWatch* anomalies = nullptr;  // of the tree; null: none
     Ranks* ranks = nullptr;                   // null: one
     Strategies* strategies = nullptr;         // null: none
+    Pipeline* pipeline = nullptr;             // null: this rank runs the whole chain
     bool end_of_data_is_error = false;
     std::int64_t audit_freq = 0;                       // steps between two audits of the replicas; 0: none
     std::chrono::milliseconds train_timeout{100'000};  // of waits after the first step
@@ -72,7 +74,7 @@ class Trainer {
   bool agree_to_begin(const std::vector<data::Batch>& batches, StepResult& result);
   double run_micro_batches(std::vector<data::Batch>& batches, StepResult& result);
   double run_micro_batch(data::Batch& batch, const MicroBatchEvent& event, StepResult& result);
-  at::Tensor forward(data::Batch& batch);
+  double run_groups(std::vector<data::Batch>& batches, StepResult& result);
   void backward(const at::Tensor& loss, std::int64_t num_valid);
   void agree_on_outcome(double loss_sum, StepResult& result);
   void require_finite(double loss_sum, const StepResult& result) const;

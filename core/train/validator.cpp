@@ -3,8 +3,8 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -52,14 +52,14 @@ ValidationResult Validator::run() {
   Outcome mine;
   source_->rewind();
   bool has_more = true;
-  for (std::int64_t i = 0;; ++i) {
-    std::optional<data::Batch> batch = fetch(i, has_more);
-    const Outlook outlook = agree_on_batch(batch);
+  for (std::int64_t first = 0;; first += group_size()) {
+    std::vector<data::Batch> batches = fetch(first, has_more);
+    const Outlook outlook = agree_on(batches);
     if (outlook.num_tokens == 0) break;
     if (outlook.num_valid == 0) continue;  // padding at the end of the set
-    if (!batch) batch = idle_batch(options_.rows, options_.length);
-    mine.loss_sum += batch_loss(*batch, i);
-    mine.num_valid += batch->num_valid;
+    mine.num_valid += count_valid(batches);
+    batches.resize(static_cast<std::size_t>(group_size()), idle_batch(options_.rows, options_.length));
+    mine.loss_sum += loss_of(batches, first);
   }
   const Outcome all = agree(options_.ranks, mine);
   ValidationResult result{all.loss_sum / static_cast<double>(all.num_valid), all.num_valid, 0};
@@ -70,17 +70,26 @@ ValidationResult Validator::run() {
   return result;
 }
 
-std::optional<data::Batch> Validator::fetch(std::int64_t index, bool& has_more) {
-  if (stop_ != nullptr && is_alone(options_.ranks)) stop_->check();
-  if (!has_more || (options_.num_batches >= 0 && index >= options_.num_batches)) return std::nullopt;
-  std::optional<data::Batch> batch = source_->next();
-  has_more = batch.has_value();
-  return batch;
+std::int64_t Validator::group_size() const {
+  return options_.pipeline == nullptr ? 1 : static_cast<std::int64_t>(options_.pipeline->num_micro_batches());
 }
 
-Outlook Validator::agree_on_batch(const std::optional<data::Batch>& batch) const {
+std::vector<data::Batch> Validator::fetch(std::int64_t first, bool& has_more) {
+  std::vector<data::Batch> batches;
+  for (std::int64_t i = first; i < first + group_size(); ++i) {
+    if (stop_ != nullptr && is_alone(options_.ranks)) stop_->check();
+    if (!has_more || (options_.num_batches >= 0 && i >= options_.num_batches)) break;
+    std::optional<data::Batch> batch = source_->next();
+    has_more = batch.has_value();
+    if (batch) batches.push_back(std::move(*batch));
+  }
+  return batches;
+}
+
+Outlook Validator::agree_on(const std::vector<data::Batch>& batches) const {
   Outlook mine;
-  if (batch) mine = {batch->rows * batch->length, batch->num_valid, 0, 0};
+  mine.num_tokens = count_tokens(batches);
+  mine.num_valid = count_valid(batches);
   if (stop_ != nullptr && !is_alone(options_.ranks)) mine.stop_signal = stop_->requested();
   const Outlook outlook = agree(options_.ranks, mine);
   if (outlook.stop_signal == 0) return outlook;
@@ -88,13 +97,17 @@ Outlook Validator::agree_on_batch(const std::optional<data::Batch>& batch) const
   throw Interrupted(outlook.stop_signal);
 }
 
+double Validator::loss_of(std::vector<data::Batch>& batches, std::int64_t first) {
+  if (options_.pipeline == nullptr) return batch_loss(batches.front(), first);
+  PipelineGroup group{{}, first, false, 0};
+  for (data::Batch& batch : batches) group.micro_batches.push_back(own_part(batch, options_.strategies));
+  return options_.pipeline->evaluate(group);
+}
+
 double Validator::batch_loss(data::Batch& batch, std::int64_t index) {
-  MicroBatch tensors = view(batch);
   const MicroBatchEvent event{.index = index, .is_last = false, .training = false};
-  if (options_.strategies != nullptr) {
-    options_.strategies->micro_batch_begin(event);
-    tensors = options_.strategies->split_batch(tensors);
-  }
+  if (options_.strategies != nullptr) options_.strategies->micro_batch_begin(event);
+  const MicroBatch tensors = own_part(batch, options_.strategies);
   const at::Tensor loss = tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
   if (options_.strategies != nullptr) options_.strategies->micro_batch_end(event);
   return loss.item<double>();

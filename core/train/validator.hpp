@@ -2,11 +2,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "core/base/stop.hpp"
 #include "core/nn/tree.hpp"
 #include "core/train/batch_source.hpp"
+#include "core/train/pipeline/pipeline.hpp"
 #include "core/train/ranks/agreement.hpp"
 #include "core/train/ranks/strategies.hpp"
 
@@ -19,8 +20,9 @@ struct ValidationResult {
   double seconds = 0;
 };
 
-/// Measures the loss on the same batches at each pass, without gradients. Several ranks go through their batches
-/// together: a rank that has no more runs batches without valid labels until the last one ends. One thread at a time.
+/// Measures the loss on the same batches at each pass, without gradients; in a pipeline as many go through together as
+/// in training. Several ranks go through their batches together: a rank that has no more runs batches without valid
+/// labels until the last one ends. One thread at a time.
 class Validator {
  public:
   struct Options {
@@ -30,6 +32,7 @@ class Validator {
     std::int64_t length = 1;
     Ranks* ranks = nullptr;            // null: one
     Strategies* strategies = nullptr;  // null: none
+    Pipeline* pipeline = nullptr;      // null: this rank runs the whole chain
   };
   /// The tree, the flag (may be null) and what the options name must outlive the validator.
   Validator(nn::Tree& tree, std::unique_ptr<BatchSource> source, const Options& options,
@@ -43,8 +46,10 @@ class Validator {
   ValidationResult run();
 
  private:
-  std::optional<data::Batch> fetch(std::int64_t index, bool& has_more);
-  Outlook agree_on_batch(const std::optional<data::Batch>& batch) const;
+  std::int64_t group_size() const;
+  std::vector<data::Batch> fetch(std::int64_t first, bool& has_more);
+  Outlook agree_on(const std::vector<data::Batch>& batches) const;
+  double loss_of(std::vector<data::Batch>& batches, std::int64_t first);
   double batch_loss(data::Batch& batch, std::int64_t index);
   void part() const;
 

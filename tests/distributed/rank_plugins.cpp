@@ -73,6 +73,7 @@ EngineRun RankPlugins::run(comm::Communicator& communicator) const {
   run.host = model_->host();
   run.model = model_->interface<titan_model_v1>(TITAN_MODEL_V1);
   run.strategies.push_back(strategy_->interface<titan_strategy_v1>(TITAN_STRATEGY_V1));
+  run.schedule = strategy_->interface<titan_schedule_v1>(TITAN_SCHEDULE_V1);
   run.ranks.rank = communicator.rank();
   run.ranks.world_size = communicator.size();
   run.mesh = communicator.mesh();

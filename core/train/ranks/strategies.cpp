@@ -111,4 +111,9 @@ void Strategies::step_end() { call("step_end", &titan_strategy_v1::step_end); }
 
 void Strategies::updated() { call("updated", &titan_strategy_v1::updated); }
 
+MicroBatch own_part(data::Batch& batch, const Strategies* strategies) {
+  MicroBatch tensors = view(batch);
+  return strategies == nullptr ? tensors : strategies->split_batch(tensors);
+}
+
 }  // namespace titan::train

@@ -46,4 +46,8 @@ class Strategies {
   std::vector<PluginInterface<titan_strategy_v1>> strategies_;
 };
 
+/// Views of a batch as tensors, of this rank's part where strategies (null: none) split it. Valid while the batch
+/// lives.
+MicroBatch own_part(data::Batch& batch, const Strategies* strategies);
+
 }  // namespace titan::train

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config/engine.hpp"
+#include "core/nn/tree.hpp"
+#include "core/train/pipeline/pipeline.hpp"
+
+namespace titan::train {
+
+/// Asks the run's schedule plugin for both tables of the chain, and lints them. ConfigError: there is no such plugin,
+/// it refuses the request, or a table cannot run.
+PipelineTables plan_pipeline(const EngineRun& run, const std::vector<std::string>& blocks,
+                             std::int64_t num_micro_batches);
+
+/// Names of the chain's blocks, in order.
+std::vector<std::string> block_names(const nn::Tree& tree);
+
+/// PluginError unless the tree runs, on this rank, the stages that the table gives it.
+void require_same_stages(const schedule::Table& table, std::size_t rank, const nn::Tree& tree);
+
+}  // namespace titan::train
