@@ -1,7 +1,8 @@
 #include "plugins/llama3/model.hpp"
 
-#include <cmath>
 #include <string>
+
+#include "titan/sdk/feed_forward.hpp"
 
 namespace titan::llama3 {
 namespace {
@@ -12,15 +13,12 @@ using sdk::Split;
 
 constexpr double kStd = 0.02;
 
-/// Start of the layers that write to the residual stream: smaller the more blocks have written before.
 Init residual_init(const ModelArgs& a, std::int64_t layer) {
-  const auto depth = static_cast<double>(a.depth_init ? layer + 1 : a.num_layers);
-  return Init::trunc_normal(kStd / std::sqrt(2 * depth));
+  return sdk::residual_init(kStd, a.depth_init ? layer + 1 : a.num_layers);
 }
 
-Init output_init(const ModelArgs& a) {
-  const double std = 1 / std::sqrt(static_cast<double>(a.dim));
-  return Init::trunc_normal(std, -3 * std, 3 * std);
+sdk::FeedForwardInits feed_forward_inits(const ModelArgs& a, std::int64_t layer) {
+  return {Init::trunc_normal(kStd), residual_init(a, layer), residual_init(a, layer)};
 }
 
 }  // namespace
@@ -42,20 +40,9 @@ Tensor Attention::forward(Frame& f, const Tensor& x_BLD, const Tensor& positions
   return f(wo_, out_BLNH.flatten(-2));
 }
 
-FeedForward::FeedForward(Scope& s, const ModelArgs& a, std::int64_t layer)
-    : w1_(s.linear("w1", a.dim, a.hidden_dim, Split::column, Init::trunc_normal(kStd))),
-      w2_(s.linear("w2", a.hidden_dim, a.dim, Split::row, residual_init(a, layer))),
-      w3_(s.linear("w3", a.dim, a.hidden_dim, Split::column, residual_init(a, layer))),
-      swiglu_(s.swiglu("swiglu")) {}
-
-Tensor FeedForward::forward(Frame& f, const Tensor& x_BLD) const {
-  const Tensor h_BLF = f(swiglu_, f(w1_, x_BLD), f(w3_, x_BLD));
-  return f(w2_, h_BLF);
-}
-
 TransformerBlock::TransformerBlock(Scope& s, const ModelArgs& a, std::int64_t layer)
     : attention_(s.child<Attention>("attention", a, layer)),
-      feed_forward_(s.child<FeedForward>("feed_forward", a, layer)),
+      feed_forward_(s.child<sdk::FeedForward>("feed_forward", a.dim, a.hidden_dim, feed_forward_inits(a, layer))),
       attention_norm_(s.rms_norm("attention_norm", a.dim, a.norm_eps)),
       ffn_norm_(s.rms_norm("ffn_norm", a.dim, a.norm_eps)) {}
 
@@ -69,7 +56,7 @@ void build_transformer(Scope& root, const ModelArgs& a) {
   for (std::int64_t layer = 0; layer < a.num_layers; ++layer)
     root.chain(root.child<TransformerBlock>("layers." + std::to_string(layer), a, layer), ChainInputs::positions);
   root.chain(root.rms_norm("norm", a.dim, a.norm_eps));
-  root.chain(root.linear("output", a.dim, a.vocab_size, Split::vocab, output_init(a)));
+  root.chain(root.linear("output", a.dim, a.vocab_size, Split::vocab, sdk::output_init(a.dim)));
   root.loss(root.cross_entropy("loss"));
 }
 

@@ -14,8 +14,7 @@ using sdk::RopeLeaf;
 using sdk::Scope;
 using sdk::Tensor;
 
-// Shapes: B batch, L sequence (local), D model, N query heads (local), K key and value heads (local), H head dim,
-// F feed-forward width (local).
+// Shapes: B batch, L sequence (local), D model, N query heads (local), K key and value heads (local), H head dim.
 
 /// Grouped-query attention with rotary positions.
 class Attention : public Module {
@@ -28,16 +27,6 @@ class Attention : public Module {
   RopeLeaf rope_;
   Leaf sdpa_;
   std::int64_t head_dim_;
-};
-
-/// SwiGLU network: w2(silu(w1 x) * w3 x).
-class FeedForward : public Module {
- public:
-  FeedForward(Scope& s, const ModelArgs& a, std::int64_t layer);
-  Tensor forward(Frame& f, const Tensor& x_BLD) const;
-
- private:
-  Leaf w1_, w2_, w3_, swiglu_;
 };
 
 /// Attention and feed-forward network, each behind its norm and around the residual stream.
