@@ -8,6 +8,12 @@
 namespace titan::parallel {
 namespace {
 
+/// Of a layout with shards: but experts may be whole on each rank, with replicas.
+std::unique_ptr<Unit> make_sharded(const UnitPlan& plan, strategy::Mesh mesh) {
+  if (mesh.group(plan.shards).size() > 1) return std::make_unique<ShardedUnit>(plan, mesh);
+  return std::make_unique<ReplicatedUnit>(plan, std::make_shared<GradientBucket>(mesh));
+}
+
 bool is_one_of(const at::Tensor& tensor, strategy::Inputs inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const at::Tensor& input) { return tensor.is_same(input); });
 }
@@ -27,7 +33,7 @@ std::shared_ptr<DataParallel> DataParallel::apply(const strategy::Tree& tree, st
   if (num_shards * num_replicas == 1) return nullptr;
   std::shared_ptr<DataParallel> made(new DataParallel(tree));
   made->options_ = options;
-  std::vector<UnitPlan> plans = plan_units(tree);
+  std::vector<UnitPlan> plans = plan_units(tree, options.expert_parameters);
   if (num_shards > 1) {
     made->build_sharded(plans, mesh);
     made->description_ = num_replicas == 1 ? sdk::concat("FSDP over ", num_shards, " ranks, ", plans.size(), " units")
@@ -44,17 +50,38 @@ std::shared_ptr<DataParallel> DataParallel::apply(const strategy::Tree& tree, st
 }
 
 void DataParallel::build_sharded(std::vector<UnitPlan>& plans, strategy::Mesh mesh) {
-  for (const UnitPlan& plan : plans) slots_.push_back({plan.module, std::make_unique<ShardedUnit>(plan, mesh)});
+  // Experts that no other rank of the shards has are the host's, unless there are replicas.
+  std::erase_if(plans, [&](const UnitPlan& plan) {
+    return mesh.group(plan.shards).size() == 1 && mesh.group("dp_replicate").size() == 1;
+  });
+  for (const UnitPlan& plan : plans) {
+    slots_.push_back({plan.module, make_sharded(plan, mesh), plan.is_shared, stage_of(plan.module)});
+  }
 }
 
 void DataParallel::build_replicated(std::vector<UnitPlan>& plans, strategy::Mesh mesh, std::int64_t bucket_elements) {
   std::shared_ptr<GradientBucket> bucket;
-  // From the back: neighbours in backward share a bucket.
+  // From the back: neighbours in backward share a bucket. Stages have their backwards at different times.
   for (auto plan = plans.rbegin(); plan != plans.rend(); ++plan) {
-    if (bucket == nullptr || bucket->num_elements() >= bucket_elements) bucket = std::make_shared<GradientBucket>(mesh);
-    slots_.push_back({plan->module, std::make_unique<ReplicatedUnit>(*plan, bucket)});
+    const std::uint32_t stage = stage_of(plan->module);
+    const bool is_full = bucket == nullptr || bucket->num_elements() >= bucket_elements;
+    if (is_full || slots_.back().stage != stage) bucket = std::make_shared<GradientBucket>(mesh);
+    slots_.push_back({plan->module, std::make_unique<ReplicatedUnit>(*plan, bucket), plan->is_shared, stage});
   }
   std::reverse(slots_.begin(), slots_.end());
+}
+
+std::uint32_t DataParallel::stage_of(strategy::Module module) const {
+  if (!is_pipelined()) return 0;
+  const std::vector<strategy::Module> chain = tree_.chain();
+  for (; !module.is_root(); module = module.parent()) {
+    for (const titan_stage& stage : options_.stages) {
+      for (std::uint32_t block = stage.first; block < stage.first + stage.count; ++block) {
+        if (chain[block].id() == module.id()) return stage.index;
+      }
+    }
+  }
+  return options_.stages.back().index;  // beside the chain
 }
 
 void DataParallel::attach_all() {
@@ -75,33 +102,43 @@ strategy::Tensors DataParallel::around(std::size_t index, strategy::Frame& frame
                                        strategy::Inputs in) {
   Slot& slot = slots_[index];
   slot.unit->gather();
-  if (index + 1 < slots_.size()) slots_[index + 1].unit->prefetch();
-  const bool records = training_ && at::GradMode::is_enabled();
-  const strategy::Tensors inputs = records ? watched(index, in) : in;
+  // What is recomputed in backward has its backward at once, and what comes behind it had its own.
+  const bool is_recomputed = frame.phase() == TITAN_PHASE_RECOMPUTATION;
+  if (is_neighbour(index, index + 1) && !is_recomputed) slots_[index + 1].unit->prefetch();
+  const FlightPointer flight = current_;
+  const bool records = flight != nullptr && flight->training && at::GradMode::is_enabled();
+  const strategy::Tensors inputs = records ? watched(flight, index, in) : in;
   strategy::Tensors out = next(frame, inputs);
   if (records) {
-    slot.phase = Phase::forwarded;
-    for (at::Tensor& tensor : out) {
-      if (!tensor.requires_grad()) continue;
-      // An input that the unit gives back has its hook already, which must run after the output's: a node of its own.
-      if (is_one_of(tensor, inputs)) tensor = tensor.view_as(tensor);
-      strategy::on_gradient(tensor, [self = shared_from_this(), index] { self->before_backward(index); });
-    }
+    flight->units[index].phase = Phase::forwarded;
+    for (at::Tensor& tensor : out) watch_output(flight, index, inputs, tensor);
   }
-  if (!records || !keeps_after_forward(index)) slot.unit->release();
+  if (!slot.is_shared && (!records || !(keeps_after_forward(index) || is_recomputed))) slot.unit->release();
   return out;
 }
 
-strategy::Tensors DataParallel::watched(std::size_t index, strategy::Inputs in) {
+strategy::Tensors DataParallel::watched(const FlightPointer& flight, std::size_t index, strategy::Inputs in) {
   strategy::Tensors inputs = in;
   for (at::Tensor& input : inputs) {
     if (!input.requires_grad()) continue;
     // A node of its own: its gradient is asked for when all gradients inside the unit are complete.
     input = input.view_as(input);
-    ++slots_[index].open_inputs;
-    strategy::on_gradient(input, [self = shared_from_this(), index] { self->input_done(index); });
+    ++flight->units[index].open_inputs;
+    strategy::on_gradient(input, [self = shared_from_this(), flight, index] { self->input_done(*flight, index); });
   }
   return inputs;
+}
+
+void DataParallel::watch_output(const FlightPointer& flight, std::size_t index, strategy::Inputs inputs,
+                                at::Tensor& output) {
+  if (!output.requires_grad()) return;
+  // An input that the unit gives back has its hook already, which must run after the output's: a node of its own.
+  if (is_one_of(output, inputs)) output = output.view_as(output);
+  strategy::on_gradient(output, [self = shared_from_this(), flight, index] { self->before_backward(*flight, index); });
+}
+
+bool DataParallel::is_neighbour(std::size_t index, std::size_t other) const {
+  return other < slots_.size() && slots_[index].stage == slots_[other].stage;
 }
 
 bool DataParallel::keeps_after_forward(std::size_t index) const {
@@ -109,62 +146,88 @@ bool DataParallel::keeps_after_forward(std::size_t index) const {
   return options_.reshard == Reshard::never;
 }
 
-void DataParallel::before_backward(std::size_t index) {
+void DataParallel::before_backward(const Flight& flight, std::size_t index) {
   slots_[index].unit->gather();
-  if (index > 0 && slots_[index - 1].phase == Phase::forwarded) slots_[index - 1].unit->prefetch();
+  const bool has_next = index > 0 && is_neighbour(index, index - 1);
+  if (has_next && flight.units[index - 1].phase == Phase::forwarded) slots_[index - 1].unit->prefetch();
 }
 
-void DataParallel::input_done(std::size_t index) {
-  Slot& slot = slots_[index];
-  if (slot.open_inputs > 0 && --slot.open_inputs == 0) after_backward(index);
+void DataParallel::input_done(Flight& flight, std::size_t index) {
+  Flight::UnitState& state = flight.units[index];
+  if (state.open_inputs > 0 && --state.open_inputs == 0 && !slots_[index].is_shared) after_backward(flight, index);
 }
 
-void DataParallel::after_backward(std::size_t index) {
-  Slot& slot = slots_[index];
-  if (slot.phase != Phase::forwarded) return;
-  slot.phase = Phase::reduced;
+void DataParallel::after_backward(Flight& flight, std::size_t index) {
+  if (flight.units[index].phase != Phase::forwarded) return;
+  flight.units[index].phase = Phase::reduced;
+  Unit& unit = *slots_[index].unit;
   // First what frees memory: the gradients' buffer takes its place.
-  slot.unit->release();
+  unit.release();
   settle();
   if (unused_) unused_->note(index);
-  slot.unit->reduce(is_last_);
-  reducing_ = index;
+  unit.reduce(flight.is_last);
+  reducing_ = {index, flight.is_last};
 }
 
 void DataParallel::settle() {
-  if (reducing_) slots_[*std::exchange(reducing_, std::nullopt)].unit->settle(is_last_);
+  const auto ending = std::exchange(reducing_, std::nullopt);
+  if (ending) slots_[ending->first].unit->settle(ending->second);
+}
+
+void DataParallel::hold(std::uint32_t stage, bool on) {
+  if (!is_pipelined() || options_.reshard == Reshard::always) return;
+  for (const Slot& slot : slots_) {
+    if (slot.stage == stage) slot.unit->hold(on);
+  }
 }
 
 void DataParallel::micro_batch_begin(const titan_micro_batch& micro_batch) {
-  if (std::exchange(open_, true)) abandon();
-  training_ = micro_batch.training != 0;
-  is_last_ = micro_batch.is_last != 0;
+  const Place place{micro_batch.stage, micro_batch.index};
+  // One that has never ended failed.
+  if (is_pipelined() ? flights_.contains(place) : !flights_.empty()) abandon();
+  current_ = std::make_shared<Flight>(Flight{micro_batch.training != 0, micro_batch.is_last != 0, {}});
+  current_->units.resize(slots_.size());
+  flights_[place] = current_;
+  if (current_->training) hold(micro_batch.stage, true);
 }
 
-void DataParallel::micro_batch_end(const titan_micro_batch& /*micro_batch*/) {
+void DataParallel::backward_begin(const titan_micro_batch& micro_batch) {
+  const auto found = flights_.find({micro_batch.stage, micro_batch.index});
+  if (found == flights_.end()) return;
+  current_ = found->second;
+  // The stage's last backward of the step frees its parameters as it passes them.
+  if (current_->is_last) hold(micro_batch.stage, false);
+}
+
+void DataParallel::micro_batch_end(const titan_micro_batch& micro_batch) {
+  const auto found = flights_.find({micro_batch.stage, micro_batch.index});
+  if (found == flights_.end()) return;
+  const FlightPointer flight = found->second;
   // The first unit has no inputs with gradients, and a unit that the loss does not depend on has no backward.
-  for (std::size_t i = slots_.size(); i-- > 0;) after_backward(i);
+  for (std::size_t i = slots_.size(); i-- > 0;) after_backward(*flight, i);
   settle();
-  for (Slot& slot : slots_) {
-    slot.unit->release();
-    slot.phase = Phase::idle;
-    slot.open_inputs = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.stage == micro_batch.stage) slot.unit->release();
   }
-  if (training_ && is_last_) {
-    for (std::size_t i = slots_.size(); i-- > 0;) slots_[i].unit->finish();
-    if (unused_) unused_->check();
-    unused_.reset();
+  flights_.erase(found);
+  current_.reset();
+  if (flight->training && flight->is_last) end_step(micro_batch.stage);
+}
+
+void DataParallel::end_step(std::uint32_t stage) {
+  for (std::size_t i = slots_.size(); i-- > 0;) {
+    if (slots_[i].stage == stage) slots_[i].unit->finish();
   }
-  open_ = false;
+  if (!unused_ || ++ended_stages_ < std::max<std::size_t>(options_.stages.size(), 1)) return;
+  unused_->check();
+  unused_.reset();
 }
 
 void DataParallel::abandon() {
   reducing_.reset();
-  for (Slot& slot : slots_) {
-    slot.unit->abandon();
-    slot.phase = Phase::idle;
-    slot.open_inputs = 0;
-  }
+  flights_.clear();
+  current_.reset();
+  for (const Slot& slot : slots_) slot.unit->abandon();
 }
 
 void DataParallel::updated() {

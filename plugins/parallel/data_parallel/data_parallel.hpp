@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "plugins/parallel/data_parallel/unit.hpp"
@@ -25,6 +28,10 @@ struct Options {
   Reshard reshard = Reshard::by_default;
   /// Elements of replicated gradients that are worth a collective of their own: 25 MiB of float32.
   std::int64_t bucket_elements = 25 * 1024 * 1024 / 4;
+  /// Full names of the parameters of experts that are spread over ranks.
+  std::set<std::string> expert_parameters = {};
+  /// Of the pipeline, on this rank; empty: the whole chain is one.
+  std::vector<titan_stage> stages = {};
 };
 
 /// Data parallelism of one rank: FSDP over the group "fsdp", replicas over "dp_replicate", and buckets of replicated
@@ -37,6 +44,7 @@ class DataParallel : public Part, public std::enable_shared_from_this<DataParall
   /// After the parameters exist, or were changed by others than the optimizer.
   void materialised() override;
   void micro_batch_begin(const titan_micro_batch& micro_batch) override;
+  void backward_begin(const titan_micro_batch& micro_batch) override;
   /// Reduces what backward has not, and waits for everything under way.
   void micro_batch_end(const titan_micro_batch& micro_batch) override;
   /// After the optimizer.
@@ -46,13 +54,24 @@ class DataParallel : public Part, public std::enable_shared_from_this<DataParall
   const std::string& description() const { return description_; }
 
  private:
-  enum class Phase { idle, forwarded, reduced };
   struct Slot {
     strategy::Module module;
     std::unique_ptr<Unit> unit;
-    Phase phase = Phase::idle;
-    std::size_t open_inputs = 0;  // whose gradients are still to come
+    bool is_shared = false;   // gathered until the micro-batch ends, and reduced there: others use it in between
+    std::uint32_t stage = 0;  // by its index in the model
   };
+  enum class Phase { idle, forwarded, reduced };
+  /// A micro-batch between its begin and its end in a stage. In a pipeline several are on their way at a time.
+  struct Flight {
+    struct UnitState {
+      Phase phase = Phase::idle;
+      std::size_t open_inputs = 0;  // whose gradients are still to come
+    };
+    bool training = false, is_last = false;
+    std::vector<UnitState> units;  // by slot
+  };
+  using FlightPointer = std::shared_ptr<Flight>;
+  using Place = std::pair<std::uint32_t, std::uint32_t>;  // stage, micro-batch
 
   explicit DataParallel(const strategy::Tree& tree) : tree_(tree) {}
   void build_sharded(std::vector<UnitPlan>& plans, strategy::Mesh mesh);
@@ -60,22 +79,29 @@ class DataParallel : public Part, public std::enable_shared_from_this<DataParall
   void attach_all();
 
   strategy::Tensors around(std::size_t index, strategy::Frame& frame, strategy::Next next, strategy::Inputs in);
-  strategy::Tensors watched(std::size_t index, strategy::Inputs in);
+  strategy::Tensors watched(const FlightPointer& flight, std::size_t index, strategy::Inputs in);
+  void watch_output(const FlightPointer& flight, std::size_t index, strategy::Inputs inputs, at::Tensor& output);
+  bool is_pipelined() const { return !options_.stages.empty(); }
+  std::uint32_t stage_of(strategy::Module module) const;
+  bool is_neighbour(std::size_t index, std::size_t other) const;
   bool keeps_after_forward(std::size_t index) const;
-  void before_backward(std::size_t index);
-  void input_done(std::size_t index);
-  void after_backward(std::size_t index);
+  void hold(std::uint32_t stage, bool on);
+  void before_backward(const Flight& flight, std::size_t index);
+  void input_done(Flight& flight, std::size_t index);
+  void after_backward(Flight& flight, std::size_t index);
+  void end_step(std::uint32_t stage);
   void settle();
   void abandon();
 
   strategy::Tree tree_;
   Options options_;
   std::string description_;
-  std::vector<Slot> slots_;                 // in order of execution
-  std::optional<std::size_t> reducing_;     // whose reduction is under way
-  std::optional<UnusedParameters> unused_;  // until the first step is done
-  bool open_ = false;                       // a micro-batch has begun and not ended
-  bool training_ = false, is_last_ = false;
+  std::vector<Slot> slots_;  // in order of execution
+  std::map<Place, FlightPointer> flights_;
+  FlightPointer current_;                                 // whose forward or backward runs
+  std::optional<std::pair<std::size_t, bool>> reducing_;  // whose reduction is under way, and whether it is the last
+  std::optional<UnusedParameters> unused_;                // until the first step is done
+  std::size_t ended_stages_ = 0;                          // of the first step
 };
 
 }  // namespace titan::parallel

@@ -27,22 +27,24 @@ void set_memory(const at::Tensor& tensor, bool allocated) {
 class GatheredParameters::ReleaseHook : public torch::autograd::PostAccumulateGradHook {
  public:
   ReleaseHook(GatheredParameters& owner, std::size_t index) : owner_(owner), index_(index) {}
-  void operator()(const torch::autograd::Variable&) override { owner_.set_allocated(index_, false); }
+  void operator()(const torch::autograd::Variable&) override {
+    if (!owner_.is_held_) owner_.set_allocated(index_, false);
+  }
 
  private:
   GatheredParameters& owner_;
   std::size_t index_;
 };
 
-GatheredParameters::GatheredParameters(std::vector<strategy::Parameter> parameters, const FlatLayout& layout,
-                                       strategy::Mesh mesh, std::string module)
-    : parameters_(std::move(parameters)),
+GatheredParameters::GatheredParameters(const UnitPlan& plan, const FlatLayout& layout, strategy::Mesh mesh)
+    : parameters_(plan.parameters),
       layout_(layout),
       mesh_(mesh),
-      group_(mesh.group("fsdp")),
-      module_(std::move(module)) {}
+      group_(mesh.group(plan.shards)),
+      module_(plan.module.name()) {}
 
 void GatheredParameters::materialise(const strategy::Precision& precision) {
+  hold(false);
   release();
   const at::NoGradGuard no_grad;
   const auto options = parameters_.front().storage().options().dtype(precision.compute).requires_grad(false);
@@ -113,6 +115,7 @@ void GatheredParameters::unpack() {
 }
 
 void GatheredParameters::release() {
+  if (is_held_) return;
   // A gather that failed leaves nothing to wait for.
   work_ = {};
   gathered_.reset();

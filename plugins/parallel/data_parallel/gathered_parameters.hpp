@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugins/parallel/data_parallel/flat_layout.hpp"
+#include "plugins/parallel/data_parallel/unit_plan.hpp"
 #include "titan/torch/group.hpp"
 #include "titan/torch/tree.hpp"
 
@@ -15,9 +16,7 @@ namespace titan::parallel {
 /// parameters instead of coming on top. Training thread, or the thread that runs its backward.
 class GatheredParameters {
  public:
-  /// `module` names the unit in records.
-  GatheredParameters(std::vector<strategy::Parameter> parameters, const FlatLayout& layout, strategy::Mesh mesh,
-                     std::string module);
+  GatheredParameters(const UnitPlan& plan, const FlatLayout& layout, strategy::Mesh mesh);
 
   /// Makes the compute forms, without memory.
   void materialise(const strategy::Precision& precision);
@@ -25,8 +24,10 @@ class GatheredParameters {
   void start();
   /// Returns when the values are here.
   void finish();
-  /// Frees the memory. A gather on its way is waited for and given up.
+  /// Frees the memory, unless it is held. A gather on its way is waited for and given up.
   void release();
+  /// Says whether the memory is held: nothing frees it then, backward neither.
+  void hold(bool on) { is_held_ = on; }
 
   /// The compute forms, in order of the parameters.
   const std::vector<at::Tensor>& tensors() const { return tensors_; }
@@ -47,6 +48,7 @@ class GatheredParameters {
   std::vector<at::Tensor> full_;  // memory of `tensors_`: rows of all chunks, padding included
   std::vector<bool> allocated_;
   std::size_t num_allocated_ = 0;
+  bool is_held_ = false;
   at::Tensor gathered_;  // output of the gather on its way
   strategy::Work work_;
 };

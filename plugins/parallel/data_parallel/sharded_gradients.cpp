@@ -24,14 +24,14 @@ void copy_rows(const at::Tensor& chunks, const at::Tensor& gradient, const FlatL
 
 }  // namespace
 
-ShardedGradients::ShardedGradients(std::vector<strategy::Parameter> parameters, const FlatLayout& layout,
-                                   strategy::Mesh mesh, std::string module)
-    : parameters_(std::move(parameters)),
+ShardedGradients::ShardedGradients(const UnitPlan& plan, const FlatLayout& layout, strategy::Mesh mesh)
+    : parameters_(plan.parameters),
       layout_(layout),
       mesh_(mesh),
-      shards_(mesh.group("fsdp")),
+      axis_(plan.shards),
+      shards_(mesh.group(axis_)),
       replicas_(mesh.group("dp_replicate")),
-      module_(std::move(module)) {}
+      module_(plan.module.name()) {}
 
 at::Tensor ShardedGradients::packed(const std::vector<at::Tensor>& tensors) const {
   const std::vector<std::int64_t> size{layout_.shard_size() * layout_.num_ranks()};
@@ -70,7 +70,7 @@ void ShardedGradients::settle(bool is_last) {
     publish();
   }
   incoming_.reset();
-  mark("fsdp", strategy::Gradient::sharded);
+  mark(axis_, strategy::Gradient::sharded);
   if (!is_last || replicas_.size() == 1) return;
   const auto scope = mesh_.in_module(module_);
   sum_over_replicas_ = replicas_.all_reduce(sum_);

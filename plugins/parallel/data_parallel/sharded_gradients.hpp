@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugins/parallel/data_parallel/flat_layout.hpp"
+#include "plugins/parallel/data_parallel/unit_plan.hpp"
 #include "titan/torch/group.hpp"
 #include "titan/torch/tree.hpp"
 
@@ -13,8 +14,7 @@ namespace titan::parallel {
 /// rank's part; the last one's sum is then summed over the replicas. At most one reduction is under way at a time.
 class ShardedGradients {
  public:
-  ShardedGradients(std::vector<strategy::Parameter> parameters, const FlatLayout& layout, strategy::Mesh mesh,
-                   std::string module);
+  ShardedGradients(const UnitPlan& plan, const FlatLayout& layout, strategy::Mesh mesh);
 
   void materialise(const strategy::Precision& precision) { dtype_ = precision.reduce; }
   /// Takes the gradients that backward left at `tensors` (none: zero) and starts their reduce-scatter.
@@ -36,6 +36,7 @@ class ShardedGradients {
   std::vector<strategy::Parameter> parameters_;
   const FlatLayout& layout_;
   strategy::Mesh mesh_;
+  const char* axis_;  // that shards are cut along
   strategy::Group shards_, replicas_;
   std::string module_;
   at::ScalarType dtype_ = at::kFloat;

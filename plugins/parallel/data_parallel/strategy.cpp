@@ -15,8 +15,11 @@ void describe(sdk::Describe& declare) {
                   sdk::one_of({"default", "always", "never"}), sdk::must_match});
 }
 
-std::shared_ptr<Part> apply(const sdk::Host& host, const strategy::Tree& tree, const strategy::Mesh& mesh, Applied&) {
-  const Options options{reshard_policy(host.config().string(kReshardOption))};
+std::shared_ptr<Part> apply(const sdk::Host& host, const strategy::Tree& tree, const strategy::Mesh& mesh,
+                            Applied& applied) {
+  Options options{reshard_policy(host.config().string(kReshardOption))};
+  options.expert_parameters = applied.expert_parameters;
+  options.stages = applied.stages;
   const auto made = DataParallel::apply(tree.at_priority(priority::kData), mesh, options);
   if (made != nullptr) host.info("parallel", made->description());
   return made;

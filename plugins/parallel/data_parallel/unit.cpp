@@ -11,7 +11,7 @@ FlatLayout shard(const UnitPlan& plan, const strategy::Group& group) {
   FlatLayout layout(shapes, group.size(), group.rank());
   for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
     const Rows mine = layout.entries()[i].mine;
-    plan.parameters[i].shard("fsdp", 0, mine.first, mine.count);
+    plan.parameters[i].shard(plan.shards, 0, mine.first, mine.count);
     plan.parameters[i].take_over(strategy::Form::both);
   }
   return layout;
@@ -20,9 +20,9 @@ FlatLayout shard(const UnitPlan& plan, const strategy::Group& group) {
 }  // namespace
 
 ShardedUnit::ShardedUnit(const UnitPlan& plan, strategy::Mesh mesh)
-    : layout_(shard(plan, mesh.group("fsdp"))),
-      parameters_(plan.parameters, layout_, mesh, std::string(plan.module.name())),
-      gradients_(plan.parameters, layout_, mesh, std::string(plan.module.name())) {}
+    : layout_(shard(plan, mesh.group(plan.shards))),
+      parameters_(plan, layout_, mesh),
+      gradients_(plan, layout_, mesh) {}
 
 void ShardedUnit::materialise(const strategy::Precision& precision) {
   parameters_.materialise(precision);
@@ -31,6 +31,7 @@ void ShardedUnit::materialise(const strategy::Precision& precision) {
 
 void ShardedUnit::abandon() {
   gradients_.abandon();
+  parameters_.hold(false);
   parameters_.release();
   for (const at::Tensor& tensor : parameters_.tensors()) tensor.mutable_grad().reset();
 }

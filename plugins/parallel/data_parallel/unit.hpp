@@ -26,8 +26,10 @@ class Unit {
   virtual void prefetch() {}
   /// Returns when the parameters are here.
   virtual void gather() {}
-  /// Lets go of the parameters.
+  /// Lets go of the parameters, unless they are held.
   virtual void release() {}
+  /// Keeps the parameters from now on, or no longer.
+  virtual void hold(bool /*on*/) {}
   /// Takes the gradients that a micro-batch's backward left, and starts their reduction.
   virtual void reduce(bool is_last) = 0;
   /// Ends the micro-batch's reduction; after the step's last micro-batch starts the sum over the replicas.
@@ -40,7 +42,7 @@ class Unit {
   virtual void abandon() = 0;
 };
 
-/// A unit whose parameters are cut along dim 0 over the group "fsdp", and replicated over "dp_replicate".
+/// A unit whose parameters are cut along dim 0 over the plan's group, and replicated over "dp_replicate".
 class ShardedUnit : public Unit {
  public:
   /// Shards the parameters and takes over their forms.
@@ -50,6 +52,7 @@ class ShardedUnit : public Unit {
   void prefetch() override { parameters_.start(); }
   void gather() override { parameters_.finish(); }
   void release() override { parameters_.release(); }
+  void hold(bool on) override { parameters_.hold(on); }
   void reduce(bool /*is_last*/) override { gradients_.start(parameters_.tensors()); }
   void settle(bool is_last) override { gradients_.settle(is_last); }
   void finish() override { gradients_.finish(); }
