@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "titan/sdk/config.hpp"
 #include "titan/sdk/describe.hpp"
@@ -33,7 +34,7 @@ class Part {
 /// What strategies tell those that are applied after them.
 struct Applied {
   std::set<std::string> expert_parameters;  // split by experts along "ep": their data ranks are the group "efsdp"
-  bool is_pipelined = false;
+  std::vector<titan_stage> stages;          // of this rank; empty without a pipeline
 };
 
 /// One strategy of this plugin. Functions may be null.

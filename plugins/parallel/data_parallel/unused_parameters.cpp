@@ -21,6 +21,7 @@ void UnusedParameters::check() const {
       flags.push_back(i < unit.used.size() && unit.used[i] ? 1.0F : 0.0F);
     }
   }
+  if (parameters.empty()) return;
   const at::Tensor used = at::tensor(flags, at::kFloat).to(parameters.front().storage().device());
   ranks_.all_reduce(used, strategy::Reduce::max).wait();
   const at::Tensor seen = used.cpu();
