@@ -28,27 +28,46 @@ const titan_observer_v1& host_observer() {
   return table;
 }
 
+/// Whether a strategy has work where there is one rank: it recomputes activations.
+bool works_alone(const plugin::Plugin& strategy, const config::Config& config) {
+  constexpr std::string_view kMode = "activation_checkpoint.mode";
+  const auto mode = config.entries().find(kMode);
+  return mode != config.entries().end() && mode->second.option->owner == strategy.facts.name &&
+         config.string(kMode) != "none";
+}
+
 }  // namespace
 
 RunPlugins::RunPlugins(const Session& session, const plugin::HostServices& services)
     : session_(session), services_(services), core_host_(services) {}
 
 EngineRun RunPlugins::start() {
+  EngineRun run = start_what_is_checked();
+  run.observers.push_back({"titan", nullptr, &host_observer()});
+  for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
+    run.observers.push_back(required_interface<titan_observer_v1>(load(*observer), TITAN_OBSERVER_V1));
+  }
+  if (services_.world_size > 1) run.plugin_digests = digests();
+  return run;
+}
+
+EngineRun RunPlugins::start_what_is_checked() {
   EngineRun run;
   run.config = services_.config;
   run.host = core_host_.get();
   run.stop = &stop_flag();
   const plugin::Plugin& model = session_.plugins().find_model(services_.config->module());
   run.model = required_interface<titan_model_v1>(load(model), TITAN_MODEL_V1);
-  run.observers.push_back({"titan", nullptr, &host_observer()});
-  for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
-    run.observers.push_back(required_interface<titan_observer_v1>(load(*observer), TITAN_OBSERVER_V1));
-  }
-  // One rank has nothing to spread and nobody to compare with: it starts without the cost of either.
-  if (services_.world_size == 1) return run;
   for (const plugin::Plugin* strategy : session_.plugins().providing(TITAN_STRATEGY_V1)) {
+    // One rank has nothing to spread: it starts without the cost of it.
+    if (services_.world_size == 1 && !works_alone(*strategy, *services_.config)) continue;
     run.strategies.push_back(required_interface<titan_strategy_v1>(load(*strategy), TITAN_STRATEGY_V1));
   }
+  if (services_.world_size > 1) add_schedule(run);
+  return run;
+}
+
+void RunPlugins::add_schedule(EngineRun& run) {
   for (const plugin::Plugin* schedule : session_.plugins().providing(TITAN_SCHEDULE_V1)) {
     if (run.schedule.table != nullptr) {
       throw ConfigError("[train] two plugins have a schedule for pipelines: ", run.schedule.plugin, ", ",
@@ -56,8 +75,6 @@ EngineRun RunPlugins::start() {
     }
     run.schedule = required_interface<titan_schedule_v1>(load(*schedule), TITAN_SCHEDULE_V1);
   }
-  run.plugin_digests = digests();
-  return run;
 }
 
 const plugin::Instance& RunPlugins::load(const plugin::Plugin& plugin) {

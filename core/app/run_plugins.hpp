@@ -11,8 +11,8 @@
 
 namespace titan::app {
 
-/// The plugin instances of one run: the configured model, every observer and, with several ranks, every strategy.
-/// The end of their life shuts them down.
+/// The plugin instances of one run: the configured model, every observer and every strategy that has work: with one
+/// rank only one that recomputes activations. The end of their life shuts them down.
 class RunPlugins {
  public:
   /// `session` and what `services` points to must outlive the run.
@@ -22,6 +22,8 @@ class RunPlugins {
   /// the plugins' digests too. Call once. Interrupted between two plugins
   /// when a stop is requested; else what a plugin's init reports.
   EngineRun start();
+  /// Starts the model, strategies and schedule only, in place of start().
+  EngineRun start_what_is_checked();
 
  private:
   struct Loaded {
@@ -30,6 +32,7 @@ class RunPlugins {
   };
   /// The plugin's instance of this run, made on first use.
   const plugin::Instance& load(const plugin::Plugin& plugin);
+  void add_schedule(EngineRun& run);
   std::vector<std::string> digests() const;
 
   const Session& session_;

@@ -1,0 +1,101 @@
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/app/engine_library.hpp"
+#include "core/app/output.hpp"
+#include "core/app/run_plugins.hpp"
+#include "core/app/run_selection.hpp"
+#include "core/app/verbs.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log_spdlog.hpp"
+#include "core/base/plugin_call.hpp"
+#include "core/config/mesh_facts.hpp"
+#include "core/config/sizes.hpp"
+#include "core/launch/option_values.hpp"
+#include "core/schedule/lint.hpp"
+#include "core/schedule/read_table.hpp"
+
+namespace titan::app {
+namespace {
+
+constexpr std::int64_t kMostRanks = 1 << 20;
+
+std::int64_t world_size(const config::CommandLine& line) {
+  const std::string text = line.last("world-size", "1");
+  const auto number = launch::parse_whole(text, 1, kMostRanks);
+  if (!number) throw UsageError("[check] --world-size takes a number from 1 to ", kMostRanks, ": ", printable(text));
+  return *number;
+}
+
+titan_model_facts ask_facts(const EngineRun& run, std::int64_t length) {
+  titan_model_facts facts{};
+  facts.struct_size = sizeof facts;
+  plugin_call(run.host, run.model.plugin.c_str(), "facts",
+              [&] { return run.model.table->facts(run.model.ctx, length, &facts); });
+  return facts;
+}
+
+void ask_strategies(const EngineRun& run, const config::Mesh& mesh, const titan_model_facts& facts) {
+  const titan_mesh_facts layout = config::mesh_facts(mesh);
+  for (const auto& strategy : run.strategies) {
+    if (strategy.table->validate == nullptr) continue;
+    plugin_call(run.host, strategy.plugin.c_str(), "validate",
+                [&] { return strategy.table->validate(strategy.ctx, &layout, &facts); });
+  }
+}
+
+/// Checks the pipeline's order of a training step, and that of validation.
+void check_schedules(const EngineRun& run, const Engine& engine, const config::Mesh& mesh, const config::Sizes& sizes) {
+  if (run.schedule.table == nullptr) {
+    throw ConfigError("[check] no plugin has a schedule for pipelines: put the parallel plugin beside the others");
+  }
+  schedule::Request request;
+  request.num_ranks = static_cast<std::uint32_t>(mesh.degree(config::Axis::pp));
+  request.num_micro_batches = static_cast<std::uint32_t>(sizes.group);
+  request.blocks = engine.block_names(run);
+  for (const bool training : {true, false}) {
+    request.training = training;
+    schedule::require_sound(schedule::read_table(run.host, run.schedule, request));
+  }
+}
+
+const void* no_interface(titan_string) { return nullptr; }
+
+void run(const Session& session, const config::Invocation& invocation) {
+  start_spdlog();
+  const config::Resolution resolution = session.resolve(*invocation.verb, invocation.words);
+  const config::Config& config = resolution.config;
+  check_selection(session, config);
+  const std::int64_t ranks = world_size(resolution.command_line);
+  const config::Mesh mesh = config::Mesh::from(config, ranks);
+  const config::Sizes sizes = config::plan_sizes(config, mesh);
+
+  // What plugins say before a run needs no tensors; only the chain that a pipeline cuts is the engine's to tell.
+  const bool has_pipeline = mesh.degree(config::Axis::pp) > 1;
+  const Engine* engine = has_pipeline ? &open_engine(engine_path()) : nullptr;
+  RunPlugins plugins(session, {.config = &config,
+                               .get_interface = has_pipeline ? engine->get_interface : &no_interface,
+                               .rank = 0,
+                               .world_size = static_cast<std::uint32_t>(ranks)});
+  const EngineRun engine_run = plugins.start_what_is_checked();
+  ask_strategies(engine_run, mesh, ask_facts(engine_run, sizes.length));
+  if (has_pipeline) check_schedules(engine_run, *engine, mesh, sizes);
+  print(concat("mesh: ", mesh.describe(), "\nstep of a data-parallel rank: ", config::describe(sizes), "\nok\n"));
+}
+
+}  // namespace
+
+AppVerb check_verb() {
+  std::vector<config::Flag> flags = config::run_flags();
+  flags.push_back({.name = "world-size", .metavar = "N", .help = "Ranks of the run. Default: 1."});
+  return {
+      {.name = "check",
+       .summary = "Say whether a run of that many ranks can begin, without starting one: titan check --world-size 8 "
+                  "--module llama3 --config llama3_8b.",
+       .flags = std::move(flags),
+       .positionals = {}},
+      &run};
+}
+
+}  // namespace titan::app
