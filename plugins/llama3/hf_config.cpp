@@ -37,12 +37,10 @@ void check_head_dim(const json& config, std::int64_t dim, std::int64_t num_heads
 void add_rope(const json& config, std::vector<sdk::HfSetting>& settings) {
   const Rope found = rope(config);
   settings.push_back({"model.rope_theta", concat(number(*found.theta_holder, "rope_theta"))});
-  const std::string type = rope_type(found);
-  if (type == "default") {
+  if (rope_type(found, {"default", "llama3"}) == "default") {
     settings.push_back({"model.rope_scaling_factor", "None"});
     return;
   }
-  if (type != "llama3") throw ConfigError("config.json: only the rope_type default or llama3 is supported: ", type);
   const json& scaling = *found.scaling;
   settings.push_back({"model.rope_scaling_factor", concat(number(scaling, "factor"))});
   settings.push_back({"model.rope_low_freq_factor", concat(number(scaling, "low_freq_factor"))});

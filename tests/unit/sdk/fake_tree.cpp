@@ -107,7 +107,7 @@ struct FakeTreeCallbacks {
   static titan_error* add_leaf(titan_tree* handle, titan_module parent, titan_string name, titan_string kind,
                                const titan_attribute* attributes, std::uint32_t count, titan_module* out) {
     if (titan_error* error = tree(handle).maybe_fail("add_leaf")) return error;
-    FakeTree::Module module{copy(name), copy(kind), parent, {}, {}};
+    FakeTree::Module module{copy(name), copy(kind), parent, {}, {}, {}};
     for (std::uint32_t i = 0; i < count; ++i) {
       const titan_attribute& a = attributes[i];
       std::string value = copy(a.string);
@@ -120,12 +120,19 @@ struct FakeTreeCallbacks {
   static titan_error* add_custom(titan_tree* handle, titan_module parent, titan_string name, titan_forward_fn forward,
                                  void* self, void (*destroy)(void*), titan_module* out) {
     if (titan_error* error = tree(handle).maybe_fail("add_custom")) return error;
-    return add(handle, {copy(name), "custom", parent, {}, {}, forward, self, destroy}, out);
+    return add(handle, {copy(name), "custom", parent, {}, {}, {}, forward, self, destroy}, out);
   }
   static titan_error* add_parameter(titan_tree* handle, titan_module module, const titan_parameter* parameter) {
     if (titan_error* error = tree(handle).maybe_fail("add_parameter")) return error;
     tree(handle).modules_.at(module).parameters.push_back(
         {copy(parameter->name), {parameter->shape, parameter->shape + parameter->num_dims}, *parameter});
+    return nullptr;
+  }
+  static titan_error* share_parameter(titan_tree* handle, titan_module module, titan_string, titan_module owner,
+                                      std::uint32_t index) {
+    if (titan_error* error = tree(handle).maybe_fail("share_parameter")) return error;
+    const FakeTree::Module& source = tree(handle).modules_.at(owner);
+    tree(handle).modules_.at(module).shared.push_back(source.name + "." + source.parameters.at(index).name);
     return nullptr;
   }
   static titan_error* add_to_chain(titan_tree* handle, titan_module module, std::uint32_t inputs) {
@@ -156,6 +163,7 @@ FakeTree::FakeTree(FakeHost& host) : host_(host), modules_(1) {
   tree_.add_leaf = &C::add_leaf;
   tree_.add_custom = &C::add_custom;
   tree_.add_parameter = &C::add_parameter;
+  tree_.share_parameter = &C::share_parameter;
   tree_.add_to_chain = &C::add_to_chain;
   tree_.set_loss = &C::set_loss;
   tree_.call = &C::call;

@@ -40,6 +40,7 @@ class FakeTree {
     titan_module parent = 0;
     std::map<std::string, std::string> attributes;
     std::vector<Parameter> parameters;
+    std::vector<std::string> shared;  // full names of parameters of others
     titan_forward_fn forward = nullptr;
     void* self = nullptr;
     void (*destroy)(void*) = nullptr;

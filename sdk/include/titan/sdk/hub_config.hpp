@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "titan/sdk/error.hpp"
 #include "titan/sdk/model.hpp"
+#include "titan/sdk/text.hpp"
 
 namespace titan::sdk::hub_config {
 
@@ -78,17 +80,23 @@ struct Rope {
 
 inline Rope rope(const json& config) {
   const json* parameters = find(config, "rope_parameters");
-  const json* scaling = parameters != nullptr ? parameters : find(config, "rope_scaling");
+  const char* field = parameters != nullptr ? "rope_parameters" : "rope_scaling";
+  const json* scaling = find(config, field);
   if (scaling != nullptr && !scaling->is_object())
-    throw DataError("config.json: the rope settings are not an object: ", shown(*scaling));
+    throw DataError("config.json: not an object: ", field, " = ", shown(*scaling));
   return {parameters != nullptr ? parameters : &config, scaling};
 }
 
-/// "default", "llama3": the kind of rotary scaling.
-inline std::string rope_type(const Rope& rope) {
+/// "default" (no scaling), or another kind of rotary scaling among those that are supported.
+inline std::string rope_type(const Rope& rope, std::initializer_list<const char*> supported) {
   if (rope.scaling == nullptr) return "default";
   const json& type = require(*rope.scaling, find(*rope.scaling, "rope_type") != nullptr ? "rope_type" : "type");
-  return type.is_string() ? type.get<std::string>() : shown(type);
+  std::string names;
+  for (const char* name : supported) {
+    if (type == name) return name;
+    names += concat(names.empty() ? "" : " or ", name);
+  }
+  throw ConfigError("config.json: only the rope_type ", names, " is supported: ", shown(type));
 }
 
 /// Parses the text and hands the object to `translate`, which gives the settings.
