@@ -34,6 +34,7 @@ Preset debugmodel() {
               {"validator.freq", 5},
               {"validator.steps", 10},
               {"metrics.log_freq", 1},
+              {"activation_checkpoint.mode", "none"},
           }};
 }
 
@@ -106,6 +107,7 @@ Preset size_70b() {
               {"model.ffn_dim_multiplier", 1.3},
               {"hf_assets_path", Path{"./assets/hf/Llama-3.1-70B"}},
               {"training.num_tokens_per_microbatch_per_dp_rank", 8 * 8192},
+              {"activation_checkpoint.mode", "full"},
               {"optimizer.lr", 1.5e-4},
           }};
 }
@@ -124,6 +126,7 @@ Preset size_405b() {
               {"hf_assets_path", Path{"./assets/hf/Llama-3.1-405B"}},
               {"training.steps", 3000},
               {"training.num_tokens_per_microbatch_per_dp_rank", 2 * 8192},
+              {"activation_checkpoint.mode", "full"},
               {"optimizer.lr", 8e-5},
               {"lr_scheduler.warmup_steps", 600},
           }};

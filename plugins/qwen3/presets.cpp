@@ -32,6 +32,7 @@ Preset debugmodel() {
               {"validator.freq", 5},
               {"validator.steps", 10},
               {"metrics.log_freq", 1},
+              {"activation_checkpoint.mode", "none"},
           }};
 }
 
