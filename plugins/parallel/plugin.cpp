@@ -2,15 +2,22 @@
 #include <memory>
 #include <vector>
 
+#include "plugins/parallel/activation_checkpoint/strategy.hpp"
+#include "plugins/parallel/context_parallel/strategy.hpp"
 #include "plugins/parallel/data_parallel/strategy.hpp"
+#include "plugins/parallel/expert_parallel/strategy.hpp"
+#include "plugins/parallel/pipeline/strategy.hpp"
+#include "plugins/parallel/tensor_parallel/strategy.hpp"
 #include "titan/sdk/plugin.hpp"
+#include "titan/sdk/schedule.hpp"
 #include "titan/torch/strategy.hpp"
 
 namespace titan::parallel {
 namespace {
 
 /// In the order in which they are applied, inside out: FSDP shards what the others have left of a parameter.
-constexpr std::array kStrategies = {&kDataParallel};
+constexpr std::array kStrategies = {&kPipeline,        &kExpertParallel,       &kTensorParallel,
+                                    &kContextParallel, &kActivationCheckpoint, &kDataParallel};
 
 /// The strategies at work, outermost first. The tree owns them: works must end before the mesh does.
 struct Parts {
@@ -44,7 +51,7 @@ class Plugin {
     }
   }
 
-  explicit Plugin(sdk::Host host) : host_(host) {}
+  explicit Plugin(sdk::Host host) : host_(host), schedule_(host) {}
 
   void validate(const titan_mesh_facts& mesh, const titan_model_facts& model) {
     for (const Strategy* strategy : kStrategies) {
@@ -77,6 +84,14 @@ class Plugin {
   void step_end() { each(&Part::step_end); }
   void updated() { each(&Part::updated); }
 
+  std::string_view schedule_name() { return schedule_.schedule_name(); }
+  std::vector<titan_stage> stages(const titan_schedule_request& request, std::uint32_t rank) {
+    return schedule_.stages(request, rank);
+  }
+  std::vector<titan_action> actions(const titan_schedule_request& request, std::uint32_t rank) {
+    return schedule_.actions(request, rank);
+  }
+
  private:
   template <class Event, class... Arguments>
   void each(Event event, const Arguments&... arguments) {
@@ -86,10 +101,11 @@ class Plugin {
   }
 
   sdk::Host host_;
+  PipelineSchedule schedule_;
   std::weak_ptr<Parts> parts_;
 };
 
 }  // namespace
 }  // namespace titan::parallel
 
-TITAN_PLUGIN(titan::parallel::Plugin, titan::strategy::Interface);
+TITAN_PLUGIN(titan::parallel::Plugin, titan::strategy::Interface, titan::sdk::ScheduleInterface);
