@@ -157,7 +157,7 @@ TEST(MeshTest, GroupsNameTheirAxes) {
 }
 
 TEST(MeshTest, UnknownGroupIsOurMistake) {
-  for (const char* group : {"", "ep", "dp_", "DP", "world "}) {
+  for (const char* group : {"", "expert", "dp_", "DP", "world "}) {
     EXPECT_THROW(Mesh::axes(group), InternalError) << group;
     EXPECT_THROW(Mesh().members(group, 0), InternalError) << group;
   }
