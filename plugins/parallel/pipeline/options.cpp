@@ -17,7 +17,7 @@ void declare_options(sdk::Describe& declare) {
        "Schedules "
        "that cut a backward in two (zero bubble, ZBV) are not offered.",
        sdk::one_of({"1F1B", "GPipe", "Interleaved1F1B"}), sdk::must_match},
-      {kCsv, sdk::Path{""},
+      {kCsv, sdk::none<sdk::Path>,
        "File with the order instead, as torch writes it: one line a rank of actions such as 0F0,1F0,1B0 (stage, F or "
        "B, "
        "micro-batch), with SEND_F, RECV_F, SEND_B, RECV_B too or without; the rank of a stage is the one whose line "
@@ -43,7 +43,7 @@ void declare_options(sdk::Describe& declare) {
 Options read_options(const sdk::Config& config) {
   Options read;
   read.schedule = config.string(kSchedule);
-  read.csv = config.string(kCsv);
+  read.csv = config.get<std::optional<std::string>>(kCsv).value_or("");
   read.layers_per_stage = config.get<std::optional<std::int64_t>>(kLayersPerStage);
   read.first_stage_less_layers = config.integer(kFirstLess);
   read.last_stage_less_layers = config.integer(kLastLess);
