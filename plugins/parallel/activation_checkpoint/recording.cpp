@@ -55,6 +55,12 @@ at::Tensor another_handle(const at::Tensor& tensor) {
   return at::Tensor(self->shallow_copy_and_detach(self->version_counter(), false));
 }
 
+/// Whether two values are tensors of one storage: some views have a version of their own.
+bool share_elements(const c10::IValue& a, const c10::IValue& b) {
+  return a.isTensor() && b.isTensor() && a.toTensor().defined() && b.toTensor().defined() &&
+         a.toTensor().is_alias_of(b.toTensor());
+}
+
 /// Whether a run counts something, which is done in forward and not once more in a recomputation.
 bool only_counts(const OperatorRun& run) {
   return run.op.schema().is_mutable() && std::all_of(run.results.begin(), run.results.end(), [](const auto& result) {
@@ -68,9 +74,26 @@ std::size_t num_results(const c10::OperatorHandle& op) { return op.schema().retu
 }  // namespace
 
 bool Recorder::answer(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+  if (op.schema().is_mutable()) refuse_change(op, stack);
   keeps_this_ = rules_.keeps_results && policy_.keeps(op);
   if (keeps_this_) recording_.kept.push_back({op, describe(stack, num_arguments(op), false), {}, {}});
   return false;
+}
+
+void Recorder::refuse_change(const c10::OperatorHandle& op, const torch::jit::Stack& stack) const {
+  const auto& arguments = op.schema().arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const c10::IValue& value = stack[stack.size() - arguments.size() + i];
+    if (arguments[i].alias_info() == nullptr || !arguments[i].alias_info()->isWrite() || !value.isTensor()) continue;
+    for (const Recording::Kept& kept : recording_.kept) {
+      TORCH_CHECK(std::none_of(kept.results.begin(), kept.results.end(),
+                               [&](const c10::IValue& result) { return share_elements(result, value); }),
+                  "[activation_checkpoint] ", c10::toString(op.operator_name()), " changes a result of ",
+                  c10::toString(kept.op.operator_name()),
+                  " in place that is kept for backward: use the operator that returns a new tensor, or "
+                  "--activation_checkpoint.mode full");
+    }
+  }
 }
 
 void Recorder::done(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {

@@ -46,7 +46,7 @@ struct Recording {
   std::vector<OperatorRun> runs;
 };
 
-/// Records a forward.
+/// Records a forward. c10::Error names an operator that changes a kept result in place.
 class Recorder : public OperatorWatcher {
  public:
   Recorder(const RecordingRules& rules, Recording& recording) : rules_(rules), recording_(recording) {}
@@ -54,6 +54,8 @@ class Recorder : public OperatorWatcher {
   void done(const c10::OperatorHandle& op, const torch::jit::Stack& stack) override;
 
  private:
+  void refuse_change(const c10::OperatorHandle& op, const torch::jit::Stack& stack) const;
+
   RecordingRules rules_;
   Recording& recording_;
   OperatorPolicy policy_;
