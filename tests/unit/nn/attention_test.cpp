@@ -99,7 +99,7 @@ TEST(Attention, CausalAndNoneIgnorePositions) {
 TEST(Attention, DocumentsAreWorkedOutOnceForAllLayers) {
   LeafTree leaf("titan.attention", {{"mask", "block_causal"}});
   const at::Tensor x = at::randn({3, 12, 4, 8}), positions = packed_positions();
-  Frame outer(leaf.tree(), TITAN_MODULE_ROOT, nullptr);
+  Frame outer(leaf.tree(), TITAN_MODULE_ROOT, Phase::training);
   leaf.tree().call(1, {x, x, x, positions}, &outer);
   int made = 0;
   outer.memo().get("documents", positions, [&] { return ++made, positions; });

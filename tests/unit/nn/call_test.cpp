@@ -84,7 +84,7 @@ TEST_F(Calls, FramesKnowTheirPlace) {
     EXPECT_EQ(&frame.outermost(), frame.parent());
     return next(frame, in);
   });
-  Frame outer(tree_, TITAN_MODULE_ROOT, nullptr);
+  Frame outer(tree_, TITAN_MODULE_ROOT, Phase::training);
   EXPECT_EQ(&outer.outermost(), &outer);
   tree_.call(module_, {at::ones({1})}, &outer);
 }
