@@ -1,5 +1,6 @@
 #include "core/tensor/operators.hpp"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/tensor/interface.hpp"
+#include "core/tensor/random_source.hpp"
 #include "tests/support/error_text.hpp"
 #include "titan/torch/tensor.hpp"
 
@@ -166,6 +168,30 @@ TEST(Operators, CallPassesOnWhatLibtorchSaysWithoutItsBacktrace) {
   const std::string error = call_error(find("aten::add", "Tensor"), {tensor(at::ones({2})), tensor(at::ones({3}))});
   EXPECT_THAT(error, HasSubstr("The size of tensor a (2) must match the size of tensor b (3)"));
   EXPECT_THAT(error, ::testing::Not(HasSubstr("frame #")));
+}
+
+TEST(RandomOperators, DrawFromTheGeneratorOfTheirScope) {
+  const titan_op bernoulli = find("aten::bernoulli", "p");
+  const at::Tensor x = at::ones({64});
+  const auto draw = [&](const at::Generator& generator) {
+    const RandomSource source(generator);
+    return call(bernoulli, {tensor(x), floating(0.5)}).front();
+  };
+  const at::Generator one = at::detail::createCPUGenerator(1), same = at::detail::createCPUGenerator(1);
+  const at::Tensor first = draw(one);
+  EXPECT_TRUE(draw(same).equal(first));
+  EXPECT_FALSE(draw(one).equal(first)) << "the generator went on";
+  EXPECT_EQ(random_source(), nullptr) << "the scope has ended";
+}
+
+TEST(RandomOperators, ThatKnowLibtorchsGeneratorOnlyAreRefused) {
+  const at::Tensor x = at::ones({4});
+  const std::string error =
+      call_error(find("aten::native_dropout", ""), {tensor(x), floating(0.5), number(TITAN_VALUE_BOOL, 1)}, 2);
+  EXPECT_THAT(error, AllOf(HasSubstr("aten::native_dropout"), HasSubstr("use one that takes a generator")));
+  EXPECT_THAT(call_error(find("aten::rand_like", ""), {tensor(x)}), HasSubstr("aten::rand_like"));
+  EXPECT_TRUE(call(find("aten::dropout", ""), {tensor(x), floating(0), number(TITAN_VALUE_BOOL, 1)}).front().equal(x))
+      << "nothing is drawn";
 }
 
 TEST(Operators, CallRefusesNullPointers) {
