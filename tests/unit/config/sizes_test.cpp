@@ -39,6 +39,19 @@ TEST(Sizes, AStepOfMoreTokensAccumulates) {
 
 TEST(Sizes, RanksShareAStep) { EXPECT_EQ(plan_sizes({1024, 8192, 512, 4}).num_micro_batches, 2); }
 
+TEST(Sizes, APipelineTakesWholeGroups) {
+  const SizeOptions one_group{128, -1, 128, 1, 2, 4};
+  EXPECT_EQ(plan_sizes(one_group).num_micro_batches, 4) << "by default a step is one group";
+  EXPECT_EQ(describe(plan_sizes(one_group)),
+            "1 row x 128 tokens x 4 micro-batches = 512 tokens, 4 at a time through the pipeline");
+  const Sizes two = plan_sizes({128, 1024, 128, 1, 2, 4});
+  EXPECT_EQ(two.num_micro_batches, 8);
+  EXPECT_EQ(two.group, 4);
+  EXPECT_THAT(refusal({128, 768, 128, 1, 2, 4}),
+              HasSubstr("must be a multiple of parallelism.num_pp_microbatches: 6 = 1 x 4 + 2"));
+  EXPECT_EQ(plan_sizes({128, 768, 128, 1, 1, 4}).group, 1) << "without a pipeline there are no groups";
+}
+
 TEST(Sizes, RefusesAContextThatDoesNotDivideAndShowsTheArithmetic) {
   EXPECT_THAT(refusal({1000, -1, 128}),
               AllOf(HasSubstr("training.num_tokens_per_microbatch_per_dp_rank"),

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 
 #include "core/schedule/lint.hpp"
+#include "core/schedule/render.hpp"
 #include "core/schedule/timeline.hpp"
 #include "tests/unit/parallel/pipeline/lint_rows.hpp"
 #include "titan/sdk/error.hpp"
@@ -70,6 +72,25 @@ TEST(Plan, BubbleSharesAreTheKnownOnes) {
   EXPECT_THAT(timeline("GPipe", 10).peak_live, ::testing::ElementsAre(8, 8, 8, 8));
   EXPECT_THAT(timeline("1F1B", 10).peak_live, ::testing::ElementsAre(4, 3, 2, 1));
   EXPECT_THAT(timeline("Interleaved1F1B", 14).peak_live, ::testing::ElementsAre(11, 9, 7, 5));
+}
+
+/// "| 1F1B | 1 | 27.3 % | 4, 3, 2, 1 |", from a timeline.
+std::string row_of_docs(const char* schedule, int per_rank) {
+  Options options;
+  options.schedule = schedule;
+  const Request request{4, chain(14), 8, true};
+  const std::string said = schedule::describe(schedule::simulate_time(table_of(make_plan(options, request), request)));
+  const std::size_t share = said.find("share ") + 6, peaks = said.find("rank: ") + 6;
+  return sdk::concat("| ", schedule, " | ", per_rank, " | ", said.substr(share, said.find(" of") - share), " | ",
+                     said.substr(peaks), " |");
+}
+
+TEST(Plan, TheTableOfTheDocsIsThatOfTheTimeline) {
+  std::ifstream file(TITAN_PARALLELISM_PAGE);
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const std::string& row : {row_of_docs("GPipe", 1), row_of_docs("1F1B", 1), row_of_docs("Interleaved1F1B", 2)}) {
+    EXPECT_THAT(page, HasSubstr(row));
+  }
 }
 
 TEST(Plan, TooFewMicroBatchesAreRefused) {
