@@ -7,6 +7,8 @@
 #include "core/schedule/lint.hpp"
 #include "core/schedule/read_table.hpp"
 #include "core/schedule/render.hpp"
+#include "core/train/ending.hpp"
+#include "core/train/run_parts.hpp"
 
 namespace titan::train {
 namespace {
@@ -42,6 +44,16 @@ std::vector<std::string> block_names(const nn::Tree& tree) {
   std::vector<std::string> names;
   for (const nn::ModuleId block : tree.chain()) names.push_back(tree.name(block));
   return names;
+}
+
+std::vector<std::string> block_names(const EngineRun& run) {
+  try {
+    nn::Tree tree;
+    build_tree(run, tree);
+    return block_names(tree);
+  } catch (...) {
+    rethrow_for_host();
+  }
 }
 
 void require_same_stages(const schedule::Table& table, std::size_t rank, const nn::Tree& tree) {

@@ -17,6 +17,8 @@ PipelineTables plan_pipeline(const EngineRun& run, const std::vector<std::string
 
 /// Names of the chain's blocks, in order.
 std::vector<std::string> block_names(const nn::Tree& tree);
+/// The same of the run's model, whose tree is built for it.
+std::vector<std::string> block_names(const EngineRun& run);
 
 /// PluginError unless the tree runs, on this rank, the stages that the table gives it.
 void require_same_stages(const schedule::Table& table, std::size_t rank, const nn::Tree& tree);
