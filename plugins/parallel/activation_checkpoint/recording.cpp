@@ -1,6 +1,7 @@
 #include "plugins/parallel/activation_checkpoint/recording.hpp"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/core/stack.h>
 #include <c10/util/Exception.h>
 
@@ -62,7 +63,7 @@ bool share_elements(const c10::IValue& a, const c10::IValue& b) {
 }
 
 /// Whether a run counts something, which is done in forward and not once more in a recomputation.
-bool only_counts(const OperatorRun& run) {
+bool keeps_books(const OperatorRun& run) {
   return run.op.schema().is_mutable() && std::all_of(run.results.begin(), run.results.end(), [](const auto& result) {
            return c10::isIntegralType(result.dtype, true);
          });
@@ -108,7 +109,7 @@ void Recorder::done(const c10::OperatorHandle& op, const torch::jit::Stack& stac
   }
   if (!rules_.checks_operators) return;
   OperatorRun run{op, describe(stack, count, rules_.checks_values)};
-  if (!only_counts(run)) recording_.runs.push_back(std::move(run));
+  if (!keeps_books(run)) recording_.runs.push_back(std::move(run));
 }
 
 Replay::Replay(const RecordingRules& rules, Recording recording, std::string block,
@@ -142,7 +143,7 @@ void Replay::done(const c10::OperatorHandle& op, const torch::jit::Stack& stack)
 
 void Replay::compare(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
   OperatorRun run{op, describe(stack, num_results(op), rules_.checks_values)};
-  if (only_counts(run)) return;
+  if (keeps_books(run)) return;
   const std::size_t number = runs_.size();
   runs_.push_back(std::move(run));
   if (number >= recording_.runs.size()) {
