@@ -62,8 +62,10 @@ bool share_elements(const c10::IValue& a, const c10::IValue& b) {
          a.toTensor().is_alias_of(b.toTensor());
 }
 
-/// Whether a run counts something, which is done in forward and not once more in a recomputation.
+/// Whether an operator keeps books, which is done in forward and not once more in a recomputation: it runs unrecorded,
+/// or counts. (So do those inside of custom functions: they are compared by what follows from them.)
 bool keeps_books(const OperatorRun& run) {
+  if (!at::GradMode::is_enabled()) return true;
   return run.op.schema().is_mutable() && std::all_of(run.results.begin(), run.results.end(), [](const auto& result) {
            return c10::isIntegralType(result.dtype, true);
          });
