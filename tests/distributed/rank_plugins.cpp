@@ -60,25 +60,31 @@ config::Config configure(const std::string& preset, const Settings& settings) {
   return config::resolve_settings(registry, settings, module_with(registry, preset), preset);
 }
 
-RankPlugins::RankPlugins(const config::Config& config, std::int64_t rank, std::int64_t world_size) : config_(config) {
+RankPlugins::RankPlugins(const config::Config& config, std::int64_t rank, std::int64_t world_size)
+    : config_(config), rank_(rank), world_size_(world_size) {
   const plugin::HostServices services{&config, &engine_interface, static_cast<std::uint32_t>(rank),
                                       static_cast<std::uint32_t>(world_size)};
   model_ = built_plugins().load(built_plugins().find_model(config.module()), services);
   strategy_ = built_plugins().load(find_strategy("parallel"), services);
 }
 
-EngineRun RankPlugins::run(comm::Communicator& communicator) const {
+EngineRun RankPlugins::run() const {
   EngineRun run;
   run.config = &config_;
   run.host = model_->host();
   run.model = model_->interface<titan_model_v1>(TITAN_MODEL_V1);
   run.strategies.push_back(strategy_->interface<titan_strategy_v1>(TITAN_STRATEGY_V1));
   run.schedule = strategy_->interface<titan_schedule_v1>(TITAN_SCHEDULE_V1);
-  run.ranks.rank = communicator.rank();
-  run.ranks.world_size = communicator.size();
-  run.mesh = communicator.mesh();
-  run.communicator = &communicator;
+  run.ranks.rank = rank_;
+  run.ranks.world_size = world_size_;
   return run;
+}
+
+EngineRun RankPlugins::run(comm::Communicator& communicator) const {
+  EngineRun made = run();
+  made.mesh = communicator.mesh();
+  made.communicator = &communicator;
+  return made;
 }
 
 }  // namespace titan::testing

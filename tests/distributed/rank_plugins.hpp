@@ -22,11 +22,14 @@ class RankPlugins {
   /// Initialises them. The configuration must outlive them.
   RankPlugins(const config::Config& config, std::int64_t rank, std::int64_t world_size);
 
+  /// A run with these plugins, without observers, mesh and communicator.
+  EngineRun run() const;
   /// A run with these plugins, without observers, on a communicator of thread ranks.
   EngineRun run(comm::Communicator& communicator) const;
 
  private:
   const config::Config& config_;
+  std::int64_t rank_, world_size_;
   std::unique_ptr<plugin::Instance> model_;
   std::unique_ptr<plugin::Instance> strategy_;
 };

@@ -5,17 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "core/tensor/allocator.hpp"
-#include "core/train/run.hpp"
+#include "core/train/layouts/layout_run.hpp"
 #include "tests/distributed/rank_plugins.hpp"
-#include "tests/distributed/whole_tensors.hpp"
-#include "tests/support/rank_threads.hpp"
 
 namespace titan::testing {
 namespace {
@@ -56,51 +53,6 @@ class MaskedSource final : public train::BatchSource {
   std::int64_t num_rows_ = 0;
 };
 
-/// Takes the gradients when the optimizer is done, before the strategies that look after them let go of them.
-struct GradientTap {
-  WholeTensors& gradients;
-  const nn::Tree* tree = nullptr;
-  bool is_done = false;
-
-  PluginInterface<titan_strategy_v1> strategy() { return {"gradient_tap", this, &table()}; }
-
- private:
-  static const titan_strategy_v1& table() {
-    static const titan_strategy_v1 made = [] {
-      titan_strategy_v1 table{};
-      table.struct_size = sizeof table;
-      table.priority = std::numeric_limits<std::int32_t>::min();
-      table.updated = [](void* ctx) -> titan_error* {
-        static_cast<GradientTap*>(ctx)->take();
-        return nullptr;
-      };
-      return table;
-    }();
-    return made;
-  }
-  void take() {
-    if (!std::exchange(is_done, true)) gradients.add(*tree, &nn::Parameter::gradient);
-  }
-};
-
-/// What the threads of one call of run_ranks() share.
-struct Shared {
-  const RankRuns& runs;
-  const config::Config& config;
-  std::mutex mutex;
-  WholeTensors initial, gradients, parameters;
-  std::vector<std::vector<StepFigures>> figures;
-  std::vector<std::vector<std::vector<comm::WorkRecord>>> records;
-};
-
-std::vector<comm::WorkRecord> records_after(comm::Communicator& ranks, std::uint64_t last) {
-  std::vector<comm::WorkRecord> found;
-  for (comm::WorkRecord& record : ranks.records().snapshot()) {
-    if (record.id > last) found.push_back(std::move(record));
-  }
-  return found;
-}
-
 train::WrapSource masked(const RankRuns& runs, const comm::Communicator& ranks) {
   if (!runs.ignore) return {};
   return [&runs, &ranks](std::unique_ptr<train::BatchSource> source) {
@@ -109,44 +61,35 @@ train::WrapSource masked(const RankRuns& runs, const comm::Communicator& ranks) 
   };
 }
 
-void run_steps(train::Run& run, std::size_t rank, Shared& shared) {
-  comm::Communicator& ranks = run.ranks();
-  for (std::int64_t step = 0; step < shared.runs.steps; ++step) {
-    const std::uint64_t last = ranks.records().count();
-    const std::optional<train::StepResult> result = run.trainer().step();
-    if (!result) throw std::runtime_error("the data ended");
-    shared.figures[rank].push_back({result->loss, result->grad_norm});
-    shared.records[rank].push_back(records_after(ranks, last));
-  }
+/// Makes ranks with plugins of their own.
+LayoutRank make_rank(const config::Config& config, std::int64_t rank, std::int64_t world_size) {
+  const auto plugins = std::make_shared<RankPlugins>(config, rank, world_size);
+  return {plugins->run(), plugins};
 }
 
-void run_rank(comm::Communicator& communicator, Shared& shared) {
-  const auto rank = static_cast<std::size_t>(communicator.rank());
-  std::optional<RankPlugins> plugins;
-  {
-    const std::scoped_lock lock(shared.mutex);
-    plugins.emplace(shared.config, communicator.rank(), communicator.size());
+/// Whole tensors that ranks agree on.
+Tensors whole(const std::map<std::string, train::PartedTensor>& tensors, const std::string& what) {
+  Tensors found;
+  for (const auto& [name, tensor] : tensors) {
+    if (!tensor.is_consistent()) throw std::runtime_error("replicas differ: " + what + " of " + name);
+    if (!tensor.is_complete()) throw std::runtime_error("stored nowhere: a part of " + name);
+    found[name] = tensor.whole();
   }
-  GradientTap tap{shared.gradients};
-  EngineRun engine_run = plugins->run(communicator);
-  engine_run.strategies.push_back(tap.strategy());
-  train::Run run(engine_run, masked(shared.runs, communicator));
-  tap.tree = &run.tree();
-  shared.initial.add(run.tree(), &nn::Parameter::storage);
-  run_steps(run, rank, shared);
-  shared.parameters.add(run.tree(), &nn::Parameter::storage);
+  return found;
 }
 
 /// The figures of rank 0, which all ranks have to share.
-std::vector<StepFigures> common_figures(const std::vector<std::vector<StepFigures>>& figures) {
+std::vector<StepFigures> common_figures(const std::vector<std::vector<train::LayoutFigures>>& figures) {
   for (const auto& rank : figures) {
     for (std::size_t step = 0; step < rank.size(); ++step) {
-      const StepFigures& first = figures.front()[step];
+      const train::LayoutFigures& first = figures.front()[step];
       if (rank[step].loss == first.loss && rank[step].grad_norm == first.grad_norm) continue;
       throw std::runtime_error("ranks report different figures of a step");
     }
   }
-  return figures.front();
+  std::vector<StepFigures> common;
+  for (const train::LayoutFigures& step : figures.front()) common.push_back({step.loss, step.grad_norm});
+  return common;
 }
 
 /// The options that ask for the layout.
@@ -184,13 +127,16 @@ RankOutcome run_ranks(const RankRuns& runs) {
   const config::Config config = configure(runs.preset, with_defaults(runs));
   std::int64_t world_size = 1;
   for (const std::int64_t degree : runs.degrees) world_size *= degree;
-  Shared shared{runs, config, {}, {}, {}, {}, {}, {}};
-  shared.figures.resize(static_cast<std::size_t>(world_size));
-  shared.records.resize(static_cast<std::size_t>(world_size));
-  run_rank_threads(config::Mesh::from(config, world_size),
-                   [&](comm::Communicator& communicator) { run_rank(communicator, shared); });
-  return {common_figures(shared.figures), shared.initial.take("initial weights"), shared.gradients.take("gradients"),
-          shared.parameters.take("weights"), std::move(shared.records)};
+  train::LayoutRun layout{config::Mesh::from(config, world_size), runs.steps,
+                          [&](std::int64_t rank) { return make_rank(config, rank, world_size); },
+                          [&](const comm::Communicator& ranks) { return masked(runs, ranks); }};
+  train::LayoutOutcome outcome = train::run_layout(layout);
+  return {common_figures(outcome.figures),
+          whole(outcome.initial, "initial weights"),
+          whole(outcome.first_gradients, "gradients"),
+          whole(outcome.weights, "weights"),
+          whole(outcome.buffers, "buffers"),
+          std::move(outcome.records)};
 }
 
 double largest_relative_difference(const Tensors& a, const Tensors& b) {

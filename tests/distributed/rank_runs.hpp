@@ -37,8 +37,9 @@ struct StepFigures {
 struct RankOutcome {
   std::vector<StepFigures> steps;
   Tensors initial;          // before the first step
-  Tensors first_gradients;  // after clipping
+  Tensors first_gradients;  // before clipping
   Tensors parameters;       // after the last step
+  Tensors buffers;          // that checkpoints hold; after the last step
   /// By rank and step: the calls made in it.
   std::vector<std::vector<std::vector<comm::WorkRecord>>> records;
 };
