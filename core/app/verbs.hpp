@@ -17,7 +17,10 @@ AppVerb train_verb();
 AppVerb config_verb();
 AppVerb plugin_verb();
 AppVerb compare_verb();
+AppVerb compare_layouts_verb();
 AppVerb launch_verb();
+AppVerb check_verb();
+AppVerb schedule_verb();
 AppVerb help_verb();
 AppVerb version_verb();
 

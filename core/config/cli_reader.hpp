@@ -19,7 +19,8 @@ struct Invocation {
   Words words;
 };
 
-/// Takes the verb off a command line (without the program's name); none, or a flag first, means `default_verb`.
+/// Takes the verb, of one word or two, off a command line (without the program's name); none, or a flag first, means
+/// `default_verb`.
 /// UsageError lists the verbs when there is no such one.
 Invocation split_verb(const Registry& registry, const Words& command_line, std::string_view default_verb);
 

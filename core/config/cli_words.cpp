@@ -15,6 +15,10 @@ Words before_end(const Words& words) { return {words.begin(), std::ranges::find(
 
 Invocation split_verb(const Registry& registry, const Words& command_line, std::string_view default_verb) {
   const bool names_verb = !command_line.empty() && !command_line.front().starts_with('-');
+  if (names_verb && command_line.size() > 1) {
+    const Verb* verb = registry.find_verb(concat(command_line[0], ' ', command_line[1]));
+    if (verb != nullptr) return {verb, Words(command_line.begin() + 2, command_line.end())};
+  }
   const std::string name = names_verb ? command_line.front() : std::string(default_verb);
   const Verb* verb = registry.find_verb(name);
   if (verb == nullptr) {

@@ -18,6 +18,9 @@ class Communicator;
 
 namespace titan {
 
+struct LayoutsRequest;
+struct LayoutsReport;
+
 /// An interface of one plugin instance.
 template <class Interface>
 struct PluginInterface {
@@ -35,15 +38,15 @@ struct EngineRun {
   std::vector<PluginInterface<titan_observer_v1>> observers;
   std::vector<PluginInterface<titan_strategy_v1>> strategies;
   PluginInterface<titan_schedule_v1> schedule;  // table null: no plugin has one
-  RankEnvironment ranks;                       // which rank this is
-  config::Mesh mesh;                           // the layout of all ranks
-  comm::Communicator* communicator = nullptr;  // null: the engine joins the ranks itself; tests run ranks as threads
-  double begin = 0;                            // monotonic seconds, when the program began
-  std::vector<std::string> plugin_digests;     // "name version digest" of each plugin: must be equal on all ranks
+  RankEnvironment ranks;                        // which rank this is
+  config::Mesh mesh;                            // the layout of all ranks
+  comm::Communicator* communicator = nullptr;   // null: the engine joins the ranks itself; tests run ranks as threads
+  double begin = 0;                             // monotonic seconds, when the program began
+  std::vector<std::string> plugin_digests;      // "name version digest" of each plugin: must be equal on all ranks
 };
 
 /// The build id of what is compiled with this header. The number grows with every change of what host and engine share.
-inline constexpr const char* kBuildId = "engine 4, compiler " __VERSION__;
+inline constexpr const char* kBuildId = "engine 5, compiler " __VERSION__;
 
 /// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
 struct Engine {
@@ -57,6 +60,10 @@ struct Engine {
   /// Checks everything that can be checked before a step (data, tokenizer, sizes), then trains. Throws titan::Error and
   /// Interrupted; both libraries are built by one compiler, so exceptions may cross here.
   void (*train)(const EngineRun& run);
+  /// Names of the blocks of the configured model's chain, in order: its tree is built without tensors. Throws as train.
+  std::vector<std::string> (*block_names)(const EngineRun& run);
+  /// Runs a layout and one rank on the same batches and compares them; see core/config/layouts.hpp. Throws as train.
+  LayoutsReport (*compare_layouts)(const LayoutsRequest& request);
 };
 
 using EngineQuery = const Engine* (*)();

@@ -5,6 +5,8 @@
 #include "core/comm/communicator.hpp"
 #include "core/nn/tree.hpp"
 #include "core/tensor/interface.hpp"
+#include "core/train/layouts/compare_layouts.hpp"
+#include "core/train/pipeline/plan_pipeline.hpp"
 #include "core/train/session.hpp"
 
 namespace titan::train {
@@ -23,7 +25,7 @@ const void* get_interface(titan_string id) {
   return nullptr;
 }
 
-constexpr Engine kEngine = {sizeof(Engine), kBuildId, &attach, &get_interface, &train};
+constexpr Engine kEngine = {sizeof(Engine), kBuildId, &attach, &get_interface, &train, &block_names, &compare_layouts};
 
 }  // namespace
 }  // namespace titan::train

@@ -20,15 +20,6 @@ using Row = std::vector<std::string>;
 
 std::string value_text(double value) { return std::isnan(value) ? "not a number" : concat(value); }
 
-// Two digits tell how large a difference is.
-std::string relative_text(double relative) {
-  if (std::isnan(relative)) return "-";
-  if (relative == 0) return "0";
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1e", relative);
-  return text.data();
-}
-
 std::string run_line(char letter, const RunTable& table) {
   std::string line = concat("  ", letter, "  ", printable(table.file), ": ", table.rows.size(),
                             table.rows.size() == 1 ? " step, " : " steps, ", table.rows.begin()->first, " to ",
@@ -144,6 +135,14 @@ std::string verdict(const Comparison& comparison) {
 }
 
 }  // namespace
+
+std::string relative_text(double relative) {
+  if (std::isnan(relative)) return "-";
+  if (relative == 0) return "0";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1e", relative);
+  return text.data();
+}
 
 std::string first_difference(const Comparison& comparison) {
   if (comparison.agrees()) return {};

@@ -8,6 +8,9 @@
 
 namespace titan::app {
 
+/// Two digits, which tell how large a relative difference is: "4.2e-08"; "-" for no number.
+std::string relative_text(double relative);
+
 /// "first differing step 3: loss 7.1234567 vs 7.123457 (relative 4.2e-08)"; empty where the runs agree.
 std::string first_difference(const Comparison& comparison);
 
