@@ -20,6 +20,8 @@
 #include "core/plugin/instance.hpp"
 #include "core/plugin/loader.hpp"
 #include "core/plugin/registry.hpp"
+#include "core/schedule/lint.hpp"
+#include "core/schedule/read_table.hpp"
 #include "tests/conformance/default_config.hpp"
 
 namespace titan::plugin {
@@ -292,6 +294,19 @@ TEST_F(StrategyTest, OneRankIsALayout) {
   model.num_parameters = 100'000;
   plugin_call(instance_->host(), instance_->name().c_str(), "validate",
               [&] { return strategy_.table->validate(strategy_.ctx, &mesh, &model); });
+}
+
+/// What a plugin plans for a small pipeline is a table that can run.
+TEST_F(PluginTest, SchedulesAreSound) {
+  if (!subject().facts.provides_interface(TITAN_SCHEDULE_V1)) GTEST_SKIP() << "no schedule";
+  const std::unique_ptr<Instance> instance = make();
+  const auto plugin = instance->interface<titan_schedule_v1>(TITAN_SCHEDULE_V1);
+  for (const bool training : {true, false}) {
+    const schedule::Table table = schedule::read_table(
+        instance->host(), plugin, {2, {"tok_embeddings", "layers.0", "layers.1", "norm", "output"}, 4, training});
+    EXPECT_FALSE(table.name.empty());
+    EXPECT_THAT(schedule::lint(table), ::testing::IsEmpty());
+  }
 }
 
 }  // namespace
