@@ -16,13 +16,6 @@ namespace {
 
 constexpr std::uint64_t kSeed = 5;
 
-const void* engine_interface(titan_string id) {
-  const std::string_view name(id.data, id.size);
-  if (name == TITAN_TREE_V1) return nn::tree_interface();
-  if (name == TITAN_COLLECTIVE_V1) return comm::collective_interface();
-  return nullptr;
-}
-
 struct Block {
   nn::ModuleId norm, q, k, head_norm, down;
 };
@@ -74,13 +67,12 @@ auto call(Body body) {
 }  // namespace
 
 SplitModel::SplitModel(comm::Communicator& communicator, const SplitOptions& options)
-    : communicator_(communicator), host_(plugin::HostServices{nullptr, engine_interface, 0, 1}), vocab_(options.vocab) {
+    : communicator_(communicator), views_(tree_, communicator), vocab_(options.vocab) {
   build(options);
   tree_.set_mesh(communicator.mesh());
   if (options.parallel) {
-    const sdk::Host host(host_.get());
-    const strategy::Tree tree(sdk::TreeHandle{host, reinterpret_cast<titan_tree*>(&tree_), 0});
-    const strategy::Mesh mesh(sdk::MeshHandle{host, reinterpret_cast<titan_mesh*>(&communicator)});
+    const strategy::Tree tree = views_.tree();
+    const strategy::Mesh mesh = views_.mesh();
     call([&] {
       tensor_ = TensorParallel::apply(tree.at_priority(priority::kTensor), mesh,
                                       {.splits_sequence = options.splits_sequence});

@@ -7,9 +7,9 @@
 
 #include "core/comm/communicator.hpp"
 #include "core/nn/tree.hpp"
-#include "core/plugin/host_table.hpp"
 #include "plugins/parallel/data_parallel/data_parallel.hpp"
 #include "plugins/parallel/tensor_parallel/tensor_parallel.hpp"
+#include "tests/unit/parallel/tensor_parallel/rank_views.hpp"
 
 namespace titan::parallel {
 
@@ -55,8 +55,8 @@ class SplitModel {
   at::Tensor mine(const at::Tensor& rows) const;
 
   comm::Communicator& communicator_;
-  plugin::HostTable host_;
   nn::Tree tree_;
+  RankViews views_;
   std::shared_ptr<TensorParallel> tensor_;
   std::weak_ptr<DataParallel> data_;
   std::int64_t vocab_;
