@@ -1,0 +1,95 @@
+// A strategy that does one thing wrong, on top of what the others do right.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_like.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "titan/sdk/plugin.hpp"
+#include "titan/torch/strategy.hpp"
+
+namespace faulty {
+
+using namespace titan;
+using strategy::Group, strategy::Mesh, strategy::Parameter, strategy::Tree, strategy::Work;
+
+class Plugin {
+ public:
+  static constexpr sdk::Identity kIdentity{.id = "org.titan.test.faulty",
+                                           .name = "faulty",
+                                           .version = "0.1.0",
+                                           .license = "Apache-2.0",
+                                           .tier = TITAN_TIER_TORCH,
+                                           .torch_version = TITAN_TORCH_VERSION,
+                                           .cxx11_abi = _GLIBCXX_USE_CXX11_ABI,
+                                           .cuda_major = TITAN_TORCH_CUDA_MAJOR};
+  // Inside of all others: its step_end comes after theirs.
+  static constexpr std::int32_t kPriority = 10'000;
+
+  static void describe(sdk::Describe& declare) {
+    declare.option({"faulty.fault", "none", "What is done wrong.",
+                    sdk::one_of({"none", "factor", "missing_reduction", "wrong_offset", "positions", "output"}),
+                    sdk::must_match});
+    declare.option({"faulty.axis", "fsdp", "The group whose ranks the fault is about.", sdk::must_match});
+    declare.option({"faulty.module", "layers.0.attention.wq", "Where.", sdk::must_match});
+  }
+
+  explicit Plugin(sdk::Host host) : host_(host), fault_(host.config().string("faulty.fault")) {}
+
+  void apply(Tree tree, Mesh mesh) {
+    if (mesh.group("world").size() == 1) fault_ = "none";
+    group_.emplace(mesh.group(host_.config().string("faulty.axis")));
+    const auto found = strategy::modules(tree, host_.config().string("faulty.module"));
+    if (fault_ == "none" || found.empty()) return;
+    parameter_.emplace(found.front().parameters().front());
+    if (fault_ != "output") return;
+    attach(tree, found.front(), [](strategy::Frame& frame, strategy::Next next, strategy::Inputs in) {
+      strategy::Tensors out = next(frame, in);
+      out.front() = out.front().mul(1.001);
+      return out;
+    });
+  }
+
+  void materialised() {
+    if (fault_ != "missing_reduction") return;
+    // What this rank adds to the sum of all ranks.
+    parameter_->compute().register_hook([this](const at::TensorBase& gradient) {
+      const at::Tensor mine(gradient);
+      summand_ = summand_.defined() ? summand_ + mine : mine.clone();
+    });
+  }
+
+  strategy::Batch split_batch(strategy::Batch batch) const {
+    if (fault_ == "positions") batch.positions = batch.positions.flip(1);
+    return batch;
+  }
+
+  void step_end() {
+    if (fault_ == "factor") parameter_->gradient().mul_(group_->size());
+    if (fault_ == "missing_reduction") parameter_->gradient().copy_(summand_);
+    if (fault_ == "wrong_offset") shift_parts();
+  }
+
+ private:
+  /// Gives each rank the part of the next one.
+  void shift_parts() const {
+    const at::Tensor mine = parameter_->gradient(), other = at::empty_like(mine);
+    const auto next = static_cast<std::uint32_t>((group_->rank() + 1) % group_->size());
+    const auto previous = static_cast<std::uint32_t>((group_->rank() + group_->size() - 1) % group_->size());
+    Work sending = group_->send(mine, previous, 0), receiving = group_->receive(other, next, 0);
+    sending.wait();
+    receiving.wait();
+    mine.copy_(other);
+  }
+
+  sdk::Host host_;
+  std::string fault_;
+  std::optional<Group> group_;
+  std::optional<Parameter> parameter_;
+  at::Tensor summand_;
+};
+
+}  // namespace faulty
+
+TITAN_PLUGIN(faulty::Plugin, titan::strategy::Interface);
