@@ -85,6 +85,7 @@ std::vector<sdk::Option> model_options() {
        must_match},
       {"model.rope_original_max_positions", 8192, "Context length of the model before frequency scaling.", at_least(1),
        at_most(1 << 30), must_match},
+      {"model.enable_weight_tying", false, "The output layer uses the embedding's weight.", must_match},
       {"model.depth_init", true,
        "Start wo, w2 and w3 smaller with each block's depth (false: with the number of blocks).", must_match},
       {"model.attn_mask_type", "causal",
@@ -101,6 +102,7 @@ ModelArgs read_args(const sdk::Config& config) {
   args.num_kv_heads = config.get<std::optional<std::int64_t>>("model.n_kv_heads").value_or(args.num_heads);
   args.vocab_size = config.integer("model.vocab_size");
   args.norm_eps = config.floating("model.norm_eps");
+  args.is_tied = config.boolean("model.enable_weight_tying");
   args.depth_init = config.boolean("model.depth_init");
   args.attn_mask_type = config.string("model.attn_mask_type");
   check_heads(args);

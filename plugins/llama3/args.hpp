@@ -22,6 +22,7 @@ struct ModelArgs {
   sdk::RopeArgs rope;
   bool depth_init = true;
   std::string attn_mask_type;  // causal, block_causal
+  bool is_tied = false;        // the output layer has the embedding's weight
 
   std::int64_t head_dim() const { return dim / num_heads; }
 };

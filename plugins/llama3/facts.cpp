@@ -23,7 +23,7 @@ titan_model_facts model_facts(const ModelArgs& args, std::int64_t sequence_lengt
   facts.num_heads = args.num_heads;
   facts.num_kv_heads = args.num_kv_heads;
   facts.head_dim = args.head_dim();
-  facts.num_parameters = matrix_products + embedding + norms;
+  facts.num_parameters = matrix_products + (args.is_tied ? 0 : embedding) + norms;
   facts.num_flops_per_token = 6 * static_cast<double>(matrix_products) + 6 * static_cast<double>(args.num_layers) *
                                                                              static_cast<double>(args.dim) *
                                                                              static_cast<double>(sequence_length);

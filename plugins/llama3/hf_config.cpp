@@ -21,7 +21,6 @@ void check_architecture(const json& config) {
   expect(config, "attention_bias", false);
   expect(config, "mlp_bias", false);
   expect(config, "attention_dropout", 0.0);
-  expect(config, "tie_word_embeddings", false);
   refuse_quantised(config);
 }
 
@@ -64,6 +63,7 @@ std::vector<sdk::HfSetting> translate(const json& config) {
       {"model.hidden_dim", concat(integer(config, "intermediate_size"))},
       {"model.norm_eps", concat(number(config, "rms_norm_eps"))},
       {"model.max_positions", concat(integer(config, "max_position_embeddings"))},
+      {"model.enable_weight_tying", concat(boolean(config, "tie_word_embeddings", false))},
   };
   add_rope(config, settings);
   return settings;

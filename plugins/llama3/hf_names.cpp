@@ -27,7 +27,7 @@ std::vector<sdk::HfName> hf_names(const ModelArgs& args) {
     for (const LayerName& entry : kLayerNames)
       names.push_back(sdk::hub_layer_name(layer, entry, args.num_heads, args.num_kv_heads));
   names.push_back({"norm.weight", "model.norm.weight"});
-  names.push_back({"output.weight", "lm_head.weight"});
+  if (!args.is_tied) names.push_back({"output.weight", "lm_head.weight"});
   return names;
 }
 

@@ -52,11 +52,15 @@ Tensor TransformerBlock::forward(Frame& f, const Tensor& x_BLD, const Tensor& po
 }
 
 void build_transformer(Scope& root, const ModelArgs& a) {
-  root.chain(root.embedding("tok_embeddings", a.vocab_size, a.dim, Init::normal(1)));
+  // A tied weight starts as an output layer does: as an embedding it may be small, as a projection not large.
+  const Init embedding_init = a.is_tied ? sdk::output_init(a.dim) : Init::normal(1);
+  const Leaf embedding = root.embedding("tok_embeddings", a.vocab_size, a.dim, embedding_init);
+  root.chain(embedding);
   for (std::int64_t layer = 0; layer < a.num_layers; ++layer)
     root.chain(root.child<TransformerBlock>("layers." + std::to_string(layer), a, layer), ChainInputs::positions);
   root.chain(root.rms_norm("norm", a.dim, a.norm_eps));
-  root.chain(root.linear("output", a.dim, a.vocab_size, Split::vocab, sdk::output_init(a.dim)));
+  root.chain(a.is_tied ? root.tied_linear("output", embedding)
+                       : root.linear("output", a.dim, a.vocab_size, Split::vocab, sdk::output_init(a.dim)));
   root.loss(root.cross_entropy("loss"));
 }
 

@@ -64,7 +64,7 @@ Preset size_8b() {
 
 Preset size_1b() {
   return {"llama3_1b",
-          "Llama 3.2 1B's shape, with an output layer of its own (the hub's model ties it to the embedding)",
+          "Llama 3.2 1B",
           "llama3_8b",
           {
               {"model.dim", 2048},
@@ -74,13 +74,14 @@ Preset size_1b() {
               {"model.multiple_of", 1024},
               {"model.ffn_dim_multiplier", 1.5},
               {"model.rope_scaling_factor", 32.0},
+              {"model.enable_weight_tying", true},
               {"hf_assets_path", Path{"./assets/hf/Llama-3.2-1B"}},
           }};
 }
 
 Preset size_3b() {
   return {"llama3_3b",
-          "Llama 3.2 3B's shape, with an output layer of its own (the hub's model ties it to the embedding)",
+          "Llama 3.2 3B",
           "llama3_8b",
           {
               {"model.dim", 3072},
@@ -90,6 +91,7 @@ Preset size_3b() {
               {"model.multiple_of", 1024},
               {"model.ffn_dim_multiplier", 1.0},
               {"model.rope_scaling_factor", 32.0},
+              {"model.enable_weight_tying", true},
               {"hf_assets_path", Path{"./assets/hf/Llama-3.2-3B"}},
           }};
 }

@@ -18,8 +18,10 @@ const sdk::HfName& find(const std::vector<sdk::HfName>& names, const std::string
   throw std::out_of_range(name);
 }
 
-TEST(Llama3HfNames, PairsEveryParameterOnce) {
-  ConfiguredHost host("llama3_parity");
+class Llama3HfNamesOf : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Llama3HfNamesOf, PairEveryParameterOnce) {
+  ConfiguredHost host(GetParam());
   test::FakeTree tree(host);
   Scope root(std::make_shared<const sdk::ModuleApi>(sdk::Host(host.table())), tree.handle(), TITAN_MODULE_ROOT);
   build_transformer(root, host.args());
@@ -31,6 +33,9 @@ TEST(Llama3HfNames, PairsEveryParameterOnce) {
   }
   EXPECT_EQ(ours, declared);
 }
+
+INSTANTIATE_TEST_SUITE_P(Presets, Llama3HfNamesOf, ::testing::Values("llama3_parity", "llama3_1b"),
+                         [](const auto& preset) { return preset.param; });
 
 TEST(Llama3HfNames, AreTheHubs) {
   const auto names = hf_names(ConfiguredHost("llama3_8b").args());
