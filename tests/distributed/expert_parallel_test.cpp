@@ -100,9 +100,10 @@ TEST(ExpertLayouts, AModelWithoutExpertsIsRefused) {
 using Counts = std::map<std::string, int>;
 
 /// How often a rank calls what in its second step, without the audit of the first.
-Counts counts(const Case& wanted) {
+Counts counts(const Case& wanted, const char* checkpointing = "none") {
   RankRuns runs = run_of(wanted, kMixture, kSingle);
   runs.steps = 2;
+  runs.settings.push_back({"activation_checkpoint.mode", checkpointing});
   runs.settings.push_back({"debug.replica_audit_freq", "0"});
   const RankOutcome outcome = run_ranks(runs);
   Counts found;
@@ -123,6 +124,9 @@ TEST(ExpertCollectives, AreThoseOfTheDocumentedFormulas) {
     ep["_allgather_base efsdp"] = 2 * kMixtures * micro_batches;
     ep["_reduce_scatter_base efsdp"] = kMixtures * micro_batches;
     EXPECT_EQ(counts({"fsdp2_ep2", {1, 1, 4, 1, 1}, 2, micro_batches}), ep);
+    // Forward is repeated, and what it gathers stays for the backward that follows.
+    ep["alltoall_base ep"] += 3 * kMixtures * micro_batches;
+    EXPECT_EQ(counts({"fsdp2_ep2", {1, 1, 4, 1, 1}, 2, micro_batches}, "full"), ep);
   }
 }
 
