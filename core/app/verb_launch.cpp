@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/app/check_before_start.hpp"
 #include "core/app/folder_lock.hpp"
 #include "core/app/output.hpp"
 #include "core/app/run_folder.hpp"
@@ -50,6 +51,8 @@ bool print_help(const Session& session, const config::Words& command) {
   return pattern.has_value();
 }
 
+std::filesystem::path own_program() { return std::filesystem::canonical("/proc/self/exe"); }
+
 /// What the ranks would refuse is refused here, once and before there is any.
 config::Config check_run(const Session& session, const launch::LaunchOptions& options) {
   const config::Invocation run = config::split_verb(session.registry(), options.command, kRunVerb);
@@ -61,6 +64,7 @@ config::Config check_run(const Session& session, const launch::LaunchOptions& op
   const config::Mesh mesh = config::Mesh::from(config, options.world_size());
   log_info("launch", "mesh: ", mesh.describe());
   config::plan_sizes(config, mesh);
+  if (mesh.world_size() > 1) check_before_start(own_program(), run.words, mesh.world_size());
   return config;
 }
 
@@ -84,7 +88,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   // One machine locks for all: they may share the folder.
   const FolderLock lock = job.options.node_rank == 0 ? FolderLock(dump_folder) : FolderLock();
   announce_locked_folder();
-  job.program = std::filesystem::canonical("/proc/self/exe");
+  job.program = own_program();
   job.arguments = job.options.command;
   job.log_folder = job.options.log_folder.value_or(dump_folder / "logs");
   job.report_folder = dump_folder / "errors";

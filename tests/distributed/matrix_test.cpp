@@ -101,7 +101,7 @@ std::vector<Case> covering() {
 
 RankRuns run_of(const Case& wanted) {
   const Layout& layout = wanted.layout;
-  const std::int64_t stages = layout.degrees[0], group = stages > 1 ? 4 : 1;
+  const std::int64_t stages = layout.degrees[0], group = stages;
   RankRuns runs = parity_run(layout.degrees, wanted.tolerance, group * wanted.accumulation, wanted.preset);
   runs.expert_degree = layout.expert_degree;
   if (stages > 1) {

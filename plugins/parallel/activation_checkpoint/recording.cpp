@@ -62,6 +62,10 @@ bool share_elements(const c10::IValue& a, const c10::IValue& b) {
          a.toTensor().is_alias_of(b.toTensor());
 }
 
+/// Whether results are kept right now. Not inside of custom functions, which may do what they like with their own:
+/// attention around a ring merges its parts in place.
+bool may_keep(const RecordingRules& rules) { return rules.keeps_results && at::GradMode::is_enabled(); }
+
 /// Whether an operator keeps books, which is done in forward and not once more in a recomputation: it runs unrecorded,
 /// or counts. (So do those inside of custom functions: they are compared by what follows from them.)
 bool keeps_books(const OperatorRun& run) {
@@ -78,7 +82,7 @@ std::size_t num_results(const c10::OperatorHandle& op) { return op.schema().retu
 
 bool Recorder::answer(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
   if (op.schema().is_mutable()) refuse_change(op, stack);
-  keeps_this_ = rules_.keeps_results && policy_.keeps(op);
+  keeps_this_ = may_keep(rules_) && policy_.keeps(op);
   if (keeps_this_) recording_.kept.push_back({op, describe(stack, num_arguments(op), false), {}, {}});
   return false;
 }
@@ -119,7 +123,7 @@ Replay::Replay(const RecordingRules& rules, Recording recording, std::string blo
     : rules_(rules), recording_(std::move(recording)), block_(std::move(block)), tell_(std::move(tell)) {}
 
 bool Replay::answer(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
-  if (!rules_.keeps_results || !policy_.keeps(op)) return false;
+  if (!may_keep(rules_) || !policy_.keeps(op)) return false;
   const std::string name = c10::toString(op.operator_name());
   if (recording_.kept.empty()) refuse(sdk::concat("forward kept no more results, recomputation runs ", name));
   Recording::Kept kept = std::move(recording_.kept.front());
