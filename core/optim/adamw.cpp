@@ -14,7 +14,6 @@ namespace titan::optim {
 namespace {
 
 AdamState fresh_state(const nn::Parameter& parameter) {
-  TITAN_CHECK(parameter.storage.defined(), "no storage: ", parameter.name);
   const at::NoGradGuard no_grad;
   return {at::zeros_like(parameter.storage), at::zeros_like(parameter.storage), at::zeros({}, at::kFloat)};
 }
@@ -73,6 +72,7 @@ AdamOptimizer::AdamOptimizer(const std::vector<nn::Parameter*>& parameters, cons
   for (GroupMembers& members : assign_groups(names, rules, defaults)) {
     Group group{std::move(members.pattern), members.options, {}, {}};
     for (const std::size_t index : members.members) {
+      if (!parameters[index]->storage.defined()) continue;
       group.parameters.push_back(parameters[index]);
       group.states.push_back(fresh_state(*parameters[index]));
     }
@@ -84,6 +84,7 @@ void AdamOptimizer::step(double lr_factor) {
   const at::NoGradGuard no_grad;
   for (Group& group : groups_) {
     const double lr = group.options.lr * lr_factor;
+    if (group.parameters.empty()) continue;
     if (implementation_ == Implementation::fused) {
       fused_step(group, lr);
       continue;

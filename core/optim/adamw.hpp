@@ -27,8 +27,9 @@ class AdamOptimizer {
     std::vector<AdamState> states;  // one for each parameter
   };
 
-  /// Forms the groups (ConfigError as assign_groups) and zero states for parameters that have storage. The parameters
-  /// must outlive the optimizer.
+  /// Forms the groups (ConfigError as assign_groups) of all parameters, so that they are the same on every rank, and
+  /// zero states for those that have storage: others are trained by other pipeline stages, and no member here. The
+  /// parameters must outlive the optimizer.
   AdamOptimizer(const std::vector<nn::Parameter*>& parameters, const std::vector<GroupRule>& rules,
                 const AdamOptions& defaults, Implementation implementation);
 

@@ -42,6 +42,21 @@ TEST(AdamOptimizer, FirstStepMovesByTheRateAgainstTheGradientsSign) {
   EXPECT_LT(largest_difference(p.all[0]->storage, expected), 1e-6);
 }
 
+TEST(AdamOptimizer, ParametersOfOtherStagesBelongToGroupsAndAreNotTrained) {
+  for (const Implementation implementation : {Implementation::fused, Implementation::for_loop}) {
+    Parameters p({"here.w", "there.w"});
+    p.all[1]->storage = {};
+    p.all[1]->gradient = {};
+    auto optimizer =
+        make(p, {.lr = 0.5}, implementation, R"([{"pattern": "there", "optimizer_kwargs": {"lr": 0.25}}])");
+    ASSERT_EQ(optimizer.groups().size(), 2U);
+    EXPECT_TRUE(optimizer.groups()[0].parameters.empty());
+    EXPECT_EQ(optimizer.groups()[1].parameters.size(), 1U);
+    EXPECT_EQ(optimizer.lr(1), 0.25) << "the same on every rank";
+    EXPECT_NO_THROW(optimizer.step(1));
+  }
+}
+
 TEST(AdamOptimizer, DecoupledDecayShrinksWithoutGradient) {
   Parameters p({"w"});
   p.all[0]->gradient.zero_();
