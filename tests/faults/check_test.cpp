@@ -59,7 +59,7 @@ const std::vector<Rule>& rules() {
        2,
        {"--parallelism.tensor_parallel_degree", "2", "--training.max_context_length", "63",
         "--training.num_tokens_per_microbatch_per_dp_rank", "63"},
-       "training.max_context_length must be a multiple of 2"},
+       "63 = 31 x 2 + 1"},
       {"batch", 2, {"--training.num_tokens_per_train_step", "384"}, "384"},
       {"experts", 3, joined(kMixture, {"--parallelism.expert_parallel_degree", "3"}), "expert_parallel_degree"},
   };
