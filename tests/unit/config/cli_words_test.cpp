@@ -20,6 +20,16 @@ TEST(CliWordsTest, FirstWordIsTheVerb) {
   EXPECT_EQ(split_verb(registry, {}, "train").verb->name, "train");
 }
 
+TEST(CliWordsTest, AVerbMayHaveTwoWords) {
+  Registry registry = test::sample_registry();
+  registry.add(Verb{.name = "config layouts", .summary = "Two words.", .flags = {}, .positionals = {}});
+  const Invocation two = split_verb(registry, {"config", "layouts", "--x"}, "train");
+  EXPECT_EQ(two.verb->name, "config layouts");
+  EXPECT_EQ(two.words, Words{"--x"});
+  EXPECT_EQ(split_verb(registry, {"config", "other"}, "train").verb->name, "config");
+  EXPECT_EQ(split_verb(registry, {"config", "--x", "layouts"}, "train").verb->name, "config");
+}
+
 TEST(CliWordsTest, UnknownVerbListsVerbs) {
   const Registry registry = test::sample_registry();
   const test::Thrown near = test::thrown_by([&] { return split_verb(registry, {"confi"}, "train"); });

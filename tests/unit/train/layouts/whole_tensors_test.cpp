@@ -28,8 +28,7 @@ TEST(PartedTensor, IsInconsistentWhereReplicasDiffer) {
   EXPECT_FALSE(replicated({one, at::randn({2, 2})}).is_consistent());
 }
 
-nn::Tree tree_with_weight(bool materialise) {
-  nn::Tree tree;
+void add_weight(nn::Tree& tree) {
   const auto module = tree.add_leaf(TITAN_MODULE_ROOT, "leaf", "titan.linear", {});
   const std::vector<std::int64_t> shape{2, 3};
   titan_parameter weight{};
@@ -40,12 +39,12 @@ nn::Tree tree_with_weight(bool materialise) {
   weight.init = TITAN_INIT_CONSTANT;
   weight.value = 1;
   tree.add_parameter(module, weight);
-  if (materialise) tree.materialise({at::kDouble, at::kDouble, at::kDouble}, at::kCPU, 0);
-  return tree;
+  tree.materialise({at::kDouble, at::kDouble, at::kDouble}, at::kCPU, 0);
 }
 
 TEST(WholeTensors, KeepCopiesInOrderOfRank) {
-  nn::Tree tree = tree_with_weight(true);
+  nn::Tree tree;
+  add_weight(tree);
   WholeTensors tensors;
   tensors.add(1, tree, &nn::Parameter::storage);
   tree.parameters().front()->storage.detach().fill_(2);
@@ -59,7 +58,8 @@ TEST(WholeTensors, KeepCopiesInOrderOfRank) {
 }
 
 TEST(WholeTensors, LeaveOutWhatIsNotThere) {
-  const nn::Tree tree = tree_with_weight(true);
+  nn::Tree tree;
+  add_weight(tree);
   WholeTensors tensors;
   tensors.add(0, tree, &nn::Parameter::gradient);
   EXPECT_TRUE(tensors.take().empty());
