@@ -53,6 +53,39 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"hsdp2x2_tp2_accumulated2", {1, 2, 2, 1, 2}, true, 2}),
     [](const auto& wanted) { return wanted.param.name; });
 
+/// Other models: norms of q and k, tied embeddings, mixtures of experts whose features are split.
+struct ModelCase {
+  const char* name;
+  const char* preset;
+  Settings settings;
+};
+
+class TensorParallelModels : public ::testing::TestWithParam<ModelCase> {};
+
+TEST_P(TensorParallelModels, Float64) {
+  const auto [name, preset, settings] = GetParam();
+  const auto run = [&](const Degrees& degrees, bool splits_sequence) {
+    RankRuns runs = parity_run(degrees, kDouble, 1, preset);
+    runs.settings.insert(runs.settings.end(), settings.begin(), settings.end());
+    if (!splits_sequence) runs.settings.push_back({"parallelism.enable_sequence_parallel", "false"});
+    return run_ranks(runs);
+  };
+  const RankOutcome expected = run(kOneRank, true);
+  expect_parity(run(kTp2, true), expected, kDouble);
+  expect_parity(run(kTp2, false), expected, kDouble);
+  expect_parity(run({1, 1, 2, 1, 2}, true), expected, kDouble);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, TensorParallelModels,
+    ::testing::Values(ModelCase{"qwen3", "qwen3_parity", {{"model.enable_weight_tying", "false"}}},
+                      ModelCase{"qwen3_tied", "qwen3_parity", {{"model.enable_weight_tying", "true"}}},
+                      ModelCase{"qwen3_moe_shared",
+                                "qwen3_parity_moe",
+                                {{"model.num_shared_experts", "1"}, {"model.gate_bias", "true"}}},
+                      ModelCase{"qwen3_moe_before", "qwen3_parity_moe", {{"model.score_before_experts", "true"}}}),
+    [](const auto& wanted) { return wanted.param.name; });
+
 /// A model and rows that three ranks divide.
 RankRuns of_three(const Degrees& degrees) {
   RankRuns runs = tensor_run(degrees, kDouble, 1);
