@@ -45,8 +45,8 @@ TEST(AdamOptimizer, FirstStepMovesByTheRateAgainstTheGradientsSign) {
 TEST(AdamOptimizer, ParametersOfOtherStagesBelongToGroupsAndAreNotTrained) {
   for (const Implementation implementation : {Implementation::fused, Implementation::for_loop}) {
     Parameters p({"here.w", "there.w"});
-    p.all[1]->storage = {};
-    p.all[1]->gradient = {};
+    p.all[1]->storage = at::Tensor();
+    p.all[1]->gradient = at::Tensor();
     auto optimizer =
         make(p, {.lr = 0.5}, implementation, R"([{"pattern": "there", "optimizer_kwargs": {"lr": 0.25}}])");
     ASSERT_EQ(optimizer.groups().size(), 2U);
