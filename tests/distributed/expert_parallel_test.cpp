@@ -72,9 +72,13 @@ RankRuns tied_run(const config::Degrees& degrees, std::int64_t num_micro_batches
 TEST(TiedWeights, TrainAsOnOneRank) {
   const RankOutcome one = run_ranks(tied_run(kOneRank, 1));
   EXPECT_EQ(one.parameters.count("output.weight"), 0U);
-  for (const config::Degrees& degrees : {config::Degrees{1, 1, 2, 1, 1}, config::Degrees{1, 2, 1, 1, 1}}) {
+  for (const config::Degrees& degrees : {config::Degrees{1, 1, 2, 1, 1}, config::Degrees{1, 2, 1, 1, 1},
+                                         config::Degrees{1, 1, 1, 1, 2}, config::Degrees{1, 1, 2, 1, 2}}) {
     expect_parity(run_ranks(tied_run(degrees, 2)), one, kDouble);
   }
+  RankRuns recomputed = tied_run({1, 1, 2, 1, 1}, 1);
+  recomputed.settings.push_back({"activation_checkpoint.mode", "full"});
+  expect_parity(run_ranks(recomputed), one, kDouble);
 }
 
 TEST(TiedWeights, AreRefusedWithAPipeline) {

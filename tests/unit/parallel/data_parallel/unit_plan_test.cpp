@@ -37,13 +37,15 @@ class UnitPlans : public ::testing::Test {
   std::vector<std::string> plan() {
     std::vector<std::string> found;
     const strategy::Tree tree(sdk::TreeHandle{sdk::Host(host_.get()), reinterpret_cast<titan_tree*>(&tree_), 0});
-    for (const UnitPlan& unit : plan_units(tree)) {
-      found.push_back(std::string(unit.module.name()) + ":");
+    for (const UnitPlan& unit : plan_units(tree, experts_)) {
+      found.push_back(std::string(unit.module.name()) + (unit.is_shared ? " (shared):" : ":"));
+      if (std::string_view(unit.shards) != "fsdp") found.back() += std::string(" over ") + unit.shards + ":";
       for (const strategy::Parameter& parameter : unit.parameters) found.back() += " " + parameter.name();
     }
     return found;
   }
 
+  std::set<std::string> experts_;
   const std::vector<std::int64_t> shape_{2, 2};
   const plugin::HostTable host_{plugin::HostServices{nullptr, engine_interface, 0, 1}};
   nn::Tree tree_;
@@ -69,6 +71,38 @@ TEST_F(UnitPlans, ModulesBesideTheChainFollow) {
 TEST_F(UnitPlans, BlocksWithoutParametersAreNoUnits) {
   tree_.add_to_chain(custom(TITAN_MODULE_ROOT, "positions"), 0);
   tree_.add_to_chain(leaf(TITAN_MODULE_ROOT, "norm"), 0);
+  EXPECT_THAT(plan(), ElementsAre("norm: norm.weight"));
+}
+
+TEST_F(UnitPlans, ExpertsAreUnitsOfTheirOwnBehindTheirBlock) {
+  for (const char* name : {"layers.0", "layers.1"}) {
+    const auto layer = custom(TITAN_MODULE_ROOT, name);
+    leaf(custom(layer, "moe"), "experts");
+    leaf(layer, "wo");
+    tree_.add_to_chain(layer, 0);
+  }
+  experts_ = {"layers.0.moe.experts.weight", "layers.1.moe.experts.weight"};
+  EXPECT_THAT(
+      plan(),
+      ElementsAre("layers.0: layers.0.wo.weight", "layers.0.moe.experts: over efsdp: layers.0.moe.experts.weight",
+                  "layers.1: layers.1.wo.weight", "layers.1.moe.experts: over efsdp: layers.1.moe.experts.weight"));
+}
+
+TEST_F(UnitPlans, SharedParametersStayWithTheirOwner) {
+  const auto tok = leaf(TITAN_MODULE_ROOT, "tok"), layer = custom(TITAN_MODULE_ROOT, "layers.0");
+  const auto inner = leaf(layer, "inner"), again = tree_.add_leaf(layer, "again", "titan.linear", {});
+  tree_.share_parameter(again, "weight", inner, 0);
+  const auto output = tree_.add_leaf(TITAN_MODULE_ROOT, "output", "titan.linear", {});
+  tree_.share_parameter(output, "weight", tok, 0);
+  for (const auto block : {tok, layer, output}) tree_.add_to_chain(block, 0);
+  // Inside one unit nothing has to stay for others.
+  EXPECT_THAT(plan(), ElementsAre("tok (shared): tok.weight", "layers.0: layers.0.inner.weight"));
+}
+
+TEST_F(UnitPlans, ParametersOfOtherStagesAreLeftOut) {
+  const auto tok = leaf(TITAN_MODULE_ROOT, "tok"), norm = leaf(TITAN_MODULE_ROOT, "norm");
+  for (const auto block : {tok, norm}) tree_.add_to_chain(block, 0);
+  tree_.keep_chain({{1, 1, 1}});
   EXPECT_THAT(plan(), ElementsAre("norm: norm.weight"));
 }
 
