@@ -50,12 +50,12 @@ struct LayoutsReport {
   std::vector<LayoutParameter> parameters;  // in order of declaration
   std::size_t num_modules = 0;              // that gave outputs in the reference's first forward
   std::size_t num_whole_modules = 0;        // of these: the layout gives whole outputs, token by token
-  std::string first_module;  // in order of execution, whose outputs differ; empty: none of the whole ones
+  // In order of execution, whose outputs differ, where figures or parameters do; empty: none of the whole ones.
+  std::string first_module;
   double first_module_difference = 0;
 
   bool agrees() const {
-    return first_module.empty() && std::ranges::all_of(steps, &LayoutStep::agrees) &&
-           std::ranges::all_of(parameters, &LayoutParameter::agrees);
+    return std::ranges::all_of(steps, &LayoutStep::agrees) && std::ranges::all_of(parameters, &LayoutParameter::agrees);
   }
 };
 

@@ -86,6 +86,14 @@ TEST_F(CompareLayoutsTest, NamesTheFirstModuleThatDiffers) {
   EXPECT_THAT(outcome, Says("first module layers.0.attention.wq"));
 }
 
+TEST_F(CompareLayoutsTest, NamesModulesBetweenMatricesThatAreSplit) {
+  Words layout = kTp2;
+  layout.push_back("--faulty.module=layers.1.ffn_norm");
+  const Outcome outcome = compare_faulty("output", layout);
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("first module layers.1.ffn_norm"));
+}
+
 TEST_F(CompareLayoutsTest, NamesRopeWhereColumnsHaveWrongPositions) {
   const Outcome outcome = compare_faulty("positions", kCp2);
   EXPECT_THAT(outcome, ExitsWith(1));

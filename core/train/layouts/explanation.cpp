@@ -92,7 +92,7 @@ std::string explain_factor(const PartedTensor& tensor, const at::Tensor& referen
   if (const std::string axes = axes_of_degree(mesh, 1 / *factor); !axes.empty()) {
     return concat("x 1/", std::round(1 / *factor), " = 1/", axes, ": averaged, or a missing reduction?");
   }
-  return concat("x ", *factor, ", which is no degree of the layout");
+  return concat("x ", static_cast<float>(*factor), ", which is no degree of the layout");
 }
 
 std::string axis_between(const config::Mesh& mesh, std::int64_t a, std::int64_t b) {

@@ -42,10 +42,19 @@ void LayoutTap::attach(nn::ModuleId module) {
                 [this, module](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
                   nn::Tensors out = next(frame, in);
                   if (!is_done_ && frame.phase() == nn::Phase::training && indices_.defined()) {
-                    outputs_.add(tree_->name(module), out.front(), indices_, num_tokens());
+                    outputs_.add(tree_->name(module), out.front(), indices_of(out.front()), num_tokens());
                   }
                   return out;
                 });
+}
+
+at::Tensor LayoutTap::indices_of(const at::Tensor& output) const {
+  // Between its matrices tensor parallelism may split a rank's tokens once more, in order of its ranks.
+  const std::int64_t parts = mesh_.degree(config::Axis::tp);
+  if (output.dim() < 2 || output.size(1) == indices_.size(1) || output.size(1) * parts != indices_.size(1)) {
+    return indices_;
+  }
+  return indices_.narrow(1, mesh_.coordinate(rank_, config::Axis::tp) * output.size(1), output.size(1));
 }
 
 std::int64_t LayoutTap::num_tokens() const { return sizes_.tokens_per_step() * data_degree(mesh_); }

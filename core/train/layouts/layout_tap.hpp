@@ -26,6 +26,8 @@ class LayoutTap {
   static const titan_strategy_v1& table();
   void micro_batch_begin(std::int64_t index);
   void step_end();
+  /// Of the tokens that an output has in its first two dims.
+  at::Tensor indices_of(const at::Tensor& output) const;
   /// Of a step, of all ranks.
   std::int64_t num_tokens() const;
   void attach(nn::ModuleId module);

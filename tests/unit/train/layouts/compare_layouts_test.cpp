@@ -67,6 +67,14 @@ TEST(CompareLayouts, FindsAMissingPart) {
   EXPECT_FALSE(report.agrees());
 }
 
+TEST(CompareLayouts, NamesNoModuleWhereFiguresAndParametersAgree) {
+  LayoutOutcome other = outcome(2);
+  other.outputs = std::move(outcome(2, 2).outputs);
+  const LayoutsReport report = judge_layout(request(), other, outcome(1));
+  EXPECT_TRUE(report.agrees());
+  EXPECT_EQ(report.first_module, "");
+}
+
 TEST(CompareLayouts, ComparesWholeOutputsOnly) {
   LayoutOutcome other = outcome(2);
   other.outputs = std::make_unique<OutputTrace>();
