@@ -47,7 +47,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ContextParallelParity,
                                            Case{"cp4_accumulated2", kCp4, "headtail", 2},
                                            Case{"cp4_none", kCp4, "none"}, Case{"fsdp2_cp2", {1, 1, 2, 2, 1}},
                                            Case{"fsdp2_cp2_accumulated2", {1, 1, 2, 2, 1}, "headtail", 2},
-                                           Case{"ddp2_cp2", {1, 2, 1, 2, 1}}, Case{"hsdp2x2_cp2", {1, 2, 2, 2, 1}},
+                                           Case{"ddp2_cp2", {1, 2, 1, 2, 1}}, Case{"tp2_cp2", {1, 1, 1, 2, 2}},
+                                           Case{"hsdp2x2_cp2", {1, 2, 2, 2, 1}},
                                            Case{"hsdp2x2_cp2_accumulated2", {1, 2, 2, 2, 1}, "headtail", 2}),
                          [](const auto& wanted) { return wanted.param.name; });
 
