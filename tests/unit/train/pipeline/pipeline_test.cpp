@@ -111,7 +111,8 @@ TEST(Pipeline, StrategiesHearOfEachStagesMicroBatches) {
     rank.group.is_last = true;
     rank.pipeline->train(rank.group, seconds);
     if (communicator.rank() == 0) {
-      EXPECT_THAT(rank.strategy.seen, ElementsAre("begin 2", "begin 3 last", "end 2", "end 3 last")) << "two on their way";
+      EXPECT_THAT(rank.strategy.seen, ElementsAre("begin 2", "begin 3 last", "end 2", "end 3 last"))
+          << "two on their way";
     } else {
       EXPECT_THAT(rank.strategy.seen, ElementsAre("begin 2", "end 2", "begin 3 last", "end 3 last"));
     }
