@@ -25,7 +25,7 @@ typedef struct titan_model_facts {
   /* Forward and backward, per token at the given sequence length:
    * 6 * (parameters used in matrix products) + 6 * layers * heads * head dim * length. */
   double num_flops_per_token;
-  /* Since 0.3: experts of a mixture; 0: the model has none. With experts only those of one token count above. */
+  /* Since 0.3: experts of a mixture; 0: the model has none. Of its cost only those that a token goes to count. */
   int64_t num_experts;
 } titan_model_facts;
 
