@@ -32,7 +32,7 @@ class Mesh {
   /// and their product is the number of ranks.
   Mesh(const Degrees& degrees, std::int64_t world_size);
   /// The same with `expert_degree` ranks along "ep", which is folded into dp_shard x cp x tp: ConfigError unless it
-  /// divides their product, and is a multiple of tp or divides it.
+  /// divides their product, and is 1 or a multiple of tp.
   Mesh(const Degrees& degrees, std::int64_t world_size, std::int64_t expert_degree);
   /// The layout that the options parallelism.*_degree ask for.
   static Mesh from(const Config& config, std::int64_t world_size);

@@ -228,7 +228,8 @@ TEST(MeshTest, ExpertDegreesThatDoNotFitAreRefused) {
   // 2 of 3 ranks along tp would share experts, and the third not.
   EXPECT_THROW(Mesh({1, 1, 2, 1, 3}, 6, 2), ConfigError);
   EXPECT_NO_THROW(Mesh({1, 1, 2, 1, 3}, 6, 6));
-  EXPECT_NO_THROW(Mesh({1, 1, 1, 1, 4}, 4, 2));
+  EXPECT_THROW(Mesh({1, 1, 1, 1, 4}, 4, 2), ConfigError);
+  EXPECT_NO_THROW(Mesh({1, 1, 1, 1, 4}, 4, 4));
 }
 
 TEST(MeshTest, OptionsAskForALayout) {
