@@ -37,9 +37,9 @@ void require_registration() {
   static const bool is_ours = [] {
     c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
     if (dispatcher.hasBackendFallbackForDispatchKey(kWatchKey)) return false;
-    new c10::RegistrationHandleRAII(dispatcher.registerFallback(
+    static const auto* const registration = new c10::RegistrationHandleRAII(dispatcher.registerFallback(
         kWatchKey, c10::KernelFunction::makeFromBoxedFunction<&run_watched>(), "titan activation checkpointing"));
-    return true;
+    return registration != nullptr;
   }();
   if (is_ours) return;
   throw sdk::InternalError(
