@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/app/check_layout.hpp"
 #include "core/app/compare/layouts_report.hpp"
 #include "core/app/compare/runs_differ.hpp"
 #include "core/app/engine_library.hpp"
@@ -113,6 +114,8 @@ void run(const Session& session, const config::Invocation& invocation) {
   const config::Words words = layout_words(train.words, dtype, asked.optional_integer("debug.seed").has_value());
   const config::Config layout = session.resolve(*train.verb, words).config;
   const config::Mesh mesh = config::Mesh::from(layout, world_size);
+  // The reference takes its whole time first: what no layout can be is refused before it.
+  check_layout(session, layout, mesh);
   const config::Config reference = session.resolve(*train.verb, reference_words(words, layout, mesh)).config;
 
   const Engine& engine = open_engine(engine_path());
