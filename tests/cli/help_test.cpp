@@ -73,6 +73,15 @@ TEST_F(HelpTest, EveryFormShowsIt) {
   EXPECT_THAT(titan({"plugin", "--help"}).run(), Prints("--json"));
 }
 
+TEST_F(HelpTest, VerbsOfTwoWordsHaveTheirs) {
+  const Outcome outcome = titan({"help", "compare", "layouts"}).run();
+  EXPECT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome, Prints("usage: titan compare layouts"));
+  EXPECT_EQ(outcome.out, titan({"compare", "layouts", "--help"}).run().out);
+  EXPECT_THAT(titan({"help", "compare", "nothing"}).run(), ExitsWith(64));
+  EXPECT_THAT(titan({"help", "compare", "nothing"}).run(), Says("no verb has this name: compare nothing"));
+}
+
 TEST_F(HelpTest, APatternFilters) {
   for (const char* word : {"--help=log_freq", "--help=metrics.log-freq", "--help=*log_freq"}) {
     const Outcome outcome = titan({word}).run();
