@@ -66,13 +66,13 @@ bool share_elements(const c10::IValue& a, const c10::IValue& b) {
 /// attention around a ring merges its parts in place.
 bool may_keep(const RecordingRules& rules) { return rules.keeps_results && at::GradMode::is_enabled(); }
 
-/// Whether an operator keeps books, which is done in forward and not once more in a recomputation: it runs unrecorded,
-/// or counts. (So do those inside of custom functions: they are compared by what follows from them.)
+/// Whether an operator may keep books, which is done in forward and not once more in a recomputation: it runs
+/// unrecorded, or gives whole numbers only. (So do those inside of custom functions: they are compared by what follows
+/// from them.)
 bool keeps_books(const OperatorRun& run) {
-  if (!at::GradMode::is_enabled()) return true;
-  return run.op.schema().is_mutable() && std::all_of(run.results.begin(), run.results.end(), [](const auto& result) {
-           return c10::isIntegralType(result.dtype, true);
-         });
+  return !at::GradMode::is_enabled() || std::all_of(run.results.begin(), run.results.end(), [](const auto& result) {
+    return c10::isIntegralType(result.dtype, true);
+  });
 }
 
 std::size_t num_arguments(const c10::OperatorHandle& op) { return op.schema().arguments().size(); }
