@@ -55,7 +55,8 @@ Sizes plan_sizes(const SizeOptions& options) {
   }
   if (options.num_tokens_per_train_step < 1) {
     throw ConfigError("[train] ", kStep,
-                      " must be -1 (one micro-batch a rank) or at least 1: ", options.num_tokens_per_train_step);
+                      " must be -1 (one micro-batch a rank, in a pipeline one group) or at least 1: ",
+                      options.num_tokens_per_train_step);
   }
   const std::string unit = options.dp_degree == 1 ? std::string(kMicroBatch)
                                                   : concat(kMicroBatch, " x data-parallel degree (", micro_batch, " x ",

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/tensor/allocator.hpp"
+#include "core/train/layouts/explanation.hpp"
 #include "core/train/layouts/layout_run.hpp"
 #include "tests/distributed/rank_plugins.hpp"
 
@@ -120,13 +121,20 @@ Settings with_defaults(const RankRuns& runs) {
 
 }  // namespace
 
+config::Config configuration(const RankRuns& runs) { return configure(runs.preset, with_defaults(runs)); }
+
+std::int64_t num_ranks(const RankRuns& runs) {
+  std::int64_t product = 1;
+  for (const std::int64_t degree : runs.degrees) product *= degree;
+  return product;
+}
+
 RankOutcome run_ranks(const RankRuns& runs) {
   tensor::install_cpu_allocator();
   // Models are small, ranks share the cores, and the number of threads has a say in the last bits.
   at::set_num_threads(1);
-  const config::Config config = configure(runs.preset, with_defaults(runs));
-  std::int64_t world_size = 1;
-  for (const std::int64_t degree : runs.degrees) world_size *= degree;
+  const config::Config config = configuration(runs);
+  const std::int64_t world_size = num_ranks(runs);
   train::LayoutRun layout{config::Mesh::from(config, world_size), runs.steps,
                           [&](std::int64_t rank) { return make_rank(config, rank, world_size); },
                           [&](const comm::Communicator& ranks) { return masked(runs, ranks); }};
@@ -143,10 +151,7 @@ double largest_relative_difference(const Tensors& a, const Tensors& b) {
   if (a.size() != b.size()) throw std::runtime_error("other names");
   double largest = 0;
   for (const auto& [name, tensor] : a) {
-    const at::Tensor reference = b.at(name).to(at::kDouble);
-    const double difference = tensor.to(at::kDouble).sub(reference).abs().max().item<double>();
-    const double scale = reference.abs().max().item<double>();
-    largest = std::max(largest, difference == 0 ? 0 : difference / scale);
+    largest = std::max(largest, train::relative_difference(tensor, b.at(name)));
   }
   return largest;
 }

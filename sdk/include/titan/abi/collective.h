@@ -4,10 +4,10 @@
  * are called on the rank's training thread (where backward runs too), by every rank of a group in the same order.
  *
  * A call starts a collective and hands out a work handle; `wait` ends it and frees the handle. Tensors are kept alive
- * until then, and must not be read or written meanwhile. Tensors of all ranks have the same shape and dtype. Every call
- * makes a work record with its state and times. Every wait has a deadline; the error (TITAN_ERROR_UNAVAILABLE) names
- * operation, sequence number, group, elapsed time and the ranks that did not arrive, and poisons all groups of the
- * process, so that the other ranks leave at once.
+ * until then; outputs must not be read or written meanwhile, inputs not written. Tensors of all ranks have the same
+ * shape and dtype. Every call makes a work record with its state and times. Every wait has a deadline; the error
+ * (TITAN_ERROR_UNAVAILABLE) names operation, sequence number, group, elapsed time and the ranks that did not arrive,
+ * and poisons all groups of the process, so that the other ranks leave at once.
  */
 #pragma once
 #include "titan/abi/tensor.h"
@@ -28,8 +28,9 @@ typedef struct titan_collective_v1 {
   uint32_t struct_size;
 
   /* The calling rank's group along one axis ("dp_replicate", "dp_shard", "cp", "tp", "pp"), along folded axes ("dp":
-   * dp_replicate x dp_shard, "fsdp": dp_shard x cp, "loss": dp_replicate x dp_shard x cp), or "world". An axis of one
-   * rank gives a group of size 1, whose collectives copy. Error: no such axis. */
+   * dp_replicate x dp_shard, "fsdp": dp_shard x cp, "loss": dp_replicate x dp_shard x cp, "stage": all but pp, "world":
+   * all), or of experts ("ep": neighbours among dp_shard x cp x tp, "efsdp": those with the same experts). An axis of
+   * one rank gives a group of size 1, whose collectives copy. Error: no such axis. */
   titan_error* (*group)(titan_mesh* mesh, titan_string axis, titan_group** out);
   uint32_t (*rank)(const titan_group* group); /* inside the group */
   uint32_t (*size)(const titan_group* group);

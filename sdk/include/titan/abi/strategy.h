@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* The degrees of the layout; their product is the number of ranks. */
+/* The degrees of the layout. The product of the axes is the number of ranks; ep is folded into dp_shard x cp x tp. */
 typedef struct titan_mesh_facts {
   uint32_t struct_size;
   uint32_t world_size;
