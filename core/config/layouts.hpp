@@ -37,6 +37,14 @@ struct LayoutParameter {
   std::string explanation;  // "x 2 = tp: summed twice?"; empty: none
 };
 
+/// Of a buffer that checkpoints hold, after the last step: the reference's bits on every rank, or a difference.
+struct LayoutBuffer {
+  std::string name;
+  double difference = 0;  // of the worst rank, as a parameter's; infinite where no rank has it
+  bool agrees = true;
+  std::string explanation;  // as a parameter's
+};
+
 struct LayoutStep {
   double loss = 0, reference_loss = 0, grad_norm = 0, reference_grad_norm = 0;
   bool agrees = true;
@@ -48,14 +56,18 @@ struct LayoutsReport {
   double gradient_tolerance = 0, weight_tolerance = 0;
   std::vector<LayoutStep> steps;
   std::vector<LayoutParameter> parameters;  // in order of declaration
+  std::vector<LayoutBuffer> buffers;        // by name
   std::size_t num_modules = 0;              // that gave outputs in the reference's first forward
   std::size_t num_whole_modules = 0;        // of these: the layout gives whole outputs, token by token
-  // In order of execution, whose outputs differ, where figures or parameters do; empty: none of the whole ones.
+  // In order of execution, whose outputs differ, where figures, parameters or buffers do; empty: none of the whole
+  // ones.
   std::string first_module;
   double first_module_difference = 0;
 
   bool agrees() const {
-    return std::ranges::all_of(steps, &LayoutStep::agrees) && std::ranges::all_of(parameters, &LayoutParameter::agrees);
+    return std::ranges::all_of(steps, &LayoutStep::agrees) &&
+           std::ranges::all_of(parameters, &LayoutParameter::agrees) &&
+           std::ranges::all_of(buffers, &LayoutBuffer::agrees);
   }
 };
 

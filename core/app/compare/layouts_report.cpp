@@ -9,9 +9,13 @@
 namespace titan::app {
 namespace {
 
-std::size_t num_differing(const LayoutsReport& report) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(report.parameters, [](const LayoutParameter& parameter) { return !parameter.agrees; }));
+/// "2 of 21 parameters, 1 of 2 buffers"; no word of buffers where there are none.
+std::string differing_text(const LayoutsReport& report) {
+  std::string text = concat(std::ranges::count(report.parameters, false, &LayoutParameter::agrees), " of ",
+                            report.parameters.size(), " parameters");
+  if (report.buffers.empty()) return text;
+  return concat(text, ", ", std::ranges::count(report.buffers, false, &LayoutBuffer::agrees), " of ",
+                report.buffers.size(), " buffers");
 }
 
 /// The first parameter that differs, one with an explanation if there is one.
@@ -46,6 +50,15 @@ std::string parameters_text(const LayoutsReport& report) {
     text += concat(parameter.agrees ? "  " : "! ", padded(relative_text(parameter.gradient), 8), " ",
                    padded(relative_text(parameter.weight), 8), "  ", printable(parameter.name),
                    parameter.explanation.empty() ? "" : ": ", parameter.explanation, "\n");
+  }
+  return text;
+}
+
+std::string buffers_text(const LayoutsReport& report) {
+  std::string text = report.buffers.empty() ? "" : "difference  buffer, bit for bit\n";
+  for (const LayoutBuffer& buffer : report.buffers) {
+    text += concat(buffer.agrees ? "  " : "! ", padded(relative_text(buffer.difference), 8), "  ",
+                   printable(buffer.name), buffer.explanation.empty() ? "" : ": ", buffer.explanation, "\n");
   }
   return text;
 }
@@ -89,15 +102,33 @@ nlohmann::json parameters_json(const LayoutsReport& report) {
   return parameters;
 }
 
+nlohmann::json buffers_json(const LayoutsReport& report) {
+  nlohmann::json buffers = nlohmann::json::array();
+  for (const LayoutBuffer& buffer : report.buffers) {
+    buffers.push_back({{"name", buffer.name},
+                       {"difference", buffer.difference},
+                       {"agrees", buffer.agrees},
+                       {"explanation", buffer.explanation}});
+  }
+  return buffers;
+}
+
+/// The first buffer that differs, and why; empty where none does.
+std::string buffer_verdict(const LayoutsReport& report) {
+  const auto first = std::ranges::find(report.buffers, false, &LayoutBuffer::agrees);
+  if (first == report.buffers.end()) return {};
+  return concat(", ", printable(first->name), ": ", relative_text(first->difference),
+                first->explanation.empty() ? "" : ": ", first->explanation);
+}
+
 }  // namespace
 
 std::string layouts_report(const LayoutsReport& report) {
-  return concat("layout: ", report.layout, "\nagainst one rank; tolerances: gradients, figures and outputs ",
-                report.gradient_tolerance, ", weights ", report.weight_tolerance, "\n", steps_text(report),
-                parameters_text(report), begin_text(report),
-                report.agrees()
-                    ? std::string("the layout agrees with one rank\n")
-                    : concat(num_differing(report), " of ", report.parameters.size(), " parameters differ\n"));
+  return concat(
+      "layout: ", report.layout, "\nagainst one rank; tolerances: gradients, figures and outputs ",
+      report.gradient_tolerance, ", weights ", report.weight_tolerance, "\n", steps_text(report),
+      parameters_text(report), buffers_text(report), begin_text(report),
+      report.agrees() ? std::string("the layout agrees with one rank\n") : concat(differing_text(report), " differ\n"));
 }
 
 std::string layouts_json(const LayoutsReport& report) {
@@ -107,6 +138,7 @@ std::string layouts_json(const LayoutsReport& report) {
                             {"weight_tolerance", report.weight_tolerance},
                             {"steps", steps_json(report)},
                             {"parameters", parameters_json(report)},
+                            {"buffers", buffers_json(report)},
                             {"modules", report.num_modules},
                             {"whole_modules", report.num_whole_modules},
                             {"first_module", report.first_module}};
@@ -115,11 +147,10 @@ std::string layouts_json(const LayoutsReport& report) {
 
 std::string layouts_verdict(const LayoutsReport& report) {
   if (report.agrees()) return {};
-  std::string text = concat("[compare] the layout differs from one rank: ", num_differing(report), " of ",
-                            report.parameters.size(), " parameters");
+  std::string text = concat("[compare] the layout differs from one rank: ", differing_text(report));
   if (!report.first_module.empty()) text += concat(", first module ", printable(report.first_module));
   const LayoutParameter* telling = telling_parameter(report);
-  if (telling == nullptr) return text;
+  if (telling == nullptr) return text + buffer_verdict(report);
   text += concat(", ", printable(telling->name), ": gradient ", relative_text(telling->gradient), ", weight ",
                  relative_text(telling->weight));
   return telling->explanation.empty() ? text : concat(text, ": ", telling->explanation);

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/isnan.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -62,6 +63,23 @@ LayoutParameter judge_parameter(const LayoutsRequest& request, const LayoutOutco
   return judged;
 }
 
+/// What is counted is counted exactly: every rank has the reference's bits.
+LayoutBuffer judge_buffer(const LayoutsRequest& request, const LayoutOutcome& outcome, const std::string& name,
+                          const at::Tensor& reference) {
+  LayoutBuffer judged;
+  judged.name = name;
+  judged.difference = difference(outcome.buffers, name, reference);
+  const auto found = outcome.buffers.find(name);
+  judged.agrees =
+      found != outcome.buffers.end() && std::ranges::all_of(found->second.parts, [&](const PartedTensor::Part& part) {
+        return part.values.equal(part_of(reference, part.box));
+      });
+  if (!judged.agrees && found != outcome.buffers.end()) {
+    judged.explanation = explain(found->second, reference, request.mesh, 0);
+  }
+  return judged;
+}
+
 void judge_outputs(const LayoutsRequest& request, const OutputTrace& outputs, const OutputTrace& reference,
                    LayoutsReport& report) {
   for (const std::string& module : reference.order()) {
@@ -89,6 +107,9 @@ LayoutsReport judge_layout(const LayoutsRequest& request, const LayoutOutcome& o
   report.steps = judge_steps(request, outcome, reference);
   for (const std::string& name : reference.parameters) {
     report.parameters.push_back(judge_parameter(request, outcome, reference, name));
+  }
+  for (const auto& [name, buffer] : reference.buffers) {
+    report.buffers.push_back(judge_buffer(request, outcome, name, buffer.whole()));
   }
   judge_outputs(request, *outcome.outputs, *reference.outputs, report);
   // Outputs tell where a difference begins, not whether there is one: a strategy may order split tokens as it likes.

@@ -4,6 +4,7 @@
 #include <ATen/ops/dot.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -79,6 +80,9 @@ std::string axes_of_degree(const config::Mesh& mesh, double product) {
     }
     if (std::abs(degrees - product) < 1e-3 * product) found += concat(found.empty() ? "" : " or ", names);
   }
+  // Experts are spread over ranks that other axes have too.
+  const auto experts = static_cast<double>(mesh.expert_degree());
+  if (experts > 1 && std::abs(experts - product) < 1e-3 * product) found += concat(found.empty() ? "" : " or ", "ep");
   return found;
 }
 
@@ -96,10 +100,12 @@ std::string explain_factor(const PartedTensor& tensor, const at::Tensor& referen
 }
 
 std::string axis_between(const config::Mesh& mesh, std::int64_t a, std::int64_t b) {
+  std::string found;
   for (const Axis axis : config::kAxes) {
-    if (differ_along(mesh, a, b, axis)) return concat(" along ", name(axis));
+    if (differ_along(mesh, a, b, axis)) found = concat(" along ", name(axis));
   }
-  return {};
+  const bool shares_experts = mesh.expert_degree() > 1 && std::ranges::count(mesh.members("ep", a), b) != 0;
+  return shares_experts ? concat(found, found.empty() ? " along ep" : " or ep") : found;
 }
 
 std::string explain_offset(const PartedTensor& tensor, const at::Tensor& reference, const config::Mesh& mesh,

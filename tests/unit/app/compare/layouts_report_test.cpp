@@ -62,6 +62,20 @@ TEST(LayoutsReport, TellsTheParameterWithAnExplanation) {
             "3.0e-03: x 2 = tp: summed twice?");
 }
 
+TEST(LayoutsReport, NamesABufferThatDiffers) {
+  LayoutsReport report = agreeing();
+  report.buffers.push_back({"layers.0.moe.expert_bias", 0, true, ""});
+  report.buffers.push_back({"layers.1.moe.expert_bias", 2, false, "x 2 = tp: summed twice?"});
+  EXPECT_EQ(layouts_verdict(report),
+            "[compare] the layout differs from one rank: 0 of 2 parameters, 1 of 2 buffers, layers.1.moe.expert_bias: "
+            "2.0e+00: x 2 = tp: summed twice?");
+  const std::string text = layouts_report(report);
+  EXPECT_THAT(text, HasSubstr("         0  layers.0.moe.expert_bias\n"));
+  EXPECT_THAT(text, HasSubstr("!  2.0e+00  layers.1.moe.expert_bias: x 2 = tp: summed twice?\n"));
+  EXPECT_THAT(text, HasSubstr("0 of 2 parameters, 1 of 2 buffers differ\n"));
+  EXPECT_EQ(nlohmann::json::parse(layouts_json(report)).at("buffers").at(1).at("difference"), 2);
+}
+
 TEST(LayoutsReport, IsJsonWithoutNumbersThatAreNone) {
   const nlohmann::json json = nlohmann::json::parse(layouts_json(differing()));
   EXPECT_FALSE(json.at("agrees").get<bool>());

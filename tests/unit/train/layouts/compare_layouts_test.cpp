@@ -59,6 +59,21 @@ TEST(CompareLayouts, FindsOtherFigures) {
   EXPECT_FALSE(report.steps.at(0).agrees);
 }
 
+TEST(CompareLayouts, ComparesBuffersBitForBit) {
+  LayoutOutcome other = outcome(2), one = outcome(1);
+  one.buffers["bias"] = replicated({values()});
+  other.buffers["bias"] = replicated({values(), values()});
+  EXPECT_TRUE(judge_layout(request(), other, one).agrees());
+  other.buffers["bias"].parts[0].values[1][2] += 1e-15;
+  const LayoutsReport report = judge_layout(request(), other, one);
+  EXPECT_FALSE(report.agrees()) << "within every tolerance, on one of two ranks";
+  EXPECT_TRUE(report.parameters.at(0).agrees);
+  EXPECT_EQ(report.buffers.at(0).name, "bias");
+  EXPECT_EQ(report.buffers.at(0).explanation, "ranks along dp_shard should hold the same and do not");
+  other.buffers.clear();
+  EXPECT_TRUE(std::isinf(judge_layout(request(), other, one).buffers.at(0).difference));
+}
+
 TEST(CompareLayouts, FindsAMissingPart) {
   LayoutOutcome other = outcome(2);
   other.first_gradients["weight"].parts.pop_back();

@@ -45,6 +45,16 @@ TEST(Explanation, NamesAllAxesThatAFactorMayBe) {
   EXPECT_EQ(explain(sharded(b * 2, 2), b, {{1, 1, 2, 1, 2}, 4}, kTolerance), "x 2 = dp_shard or tp: summed twice?");
 }
 
+TEST(Explanation, NamesExpertsBesideTheAxesTheyAreSpreadOver) {
+  const at::Tensor b = reference();
+  const config::Mesh one_axis({1, 1, 2, 1, 1}, 2, 2), two_axes({1, 1, 2, 1, 2}, 4, 4);
+  EXPECT_EQ(explain(sharded(b * 2, 2), b, one_axis, kTolerance), "x 2 = dp_shard or ep: summed twice?");
+  EXPECT_EQ(explain(sharded(b.roll(2, 0), 2), b, one_axis, kTolerance),
+            "rank 0 has the part of rank 1 along dp_shard or ep: wrong offset of a shard");
+  EXPECT_EQ(explain(sharded(b.roll(1, 0), 4), b, two_axes, kTolerance),
+            "rank 0 has the part of rank 3 along ep: wrong offset of a shard");
+}
+
 TEST(Explanation, TellsSummandsFromOtherDifferencesOfReplicas) {
   const at::Tensor b = reference(), part = reference();
   EXPECT_EQ(explain(replicated({part, b - part}), b, along_tp(2), kTolerance),
