@@ -25,10 +25,27 @@ class CompareLayoutsTest : public TrainTest {
         .args(layout)
         .run();
   }
-  Outcome compare_faulty(const std::string& fault, const Words& layout) const {
-    Words words{"--plugin", TITAN_FAULTY_PLUGIN, "--faulty.fault=" + fault};
+  /// The fault is about the ranks of a group and the first parameter of a module.
+  Outcome compare_faulty(const std::string& fault, const Words& layout, const std::string& group = "fsdp",
+                         const std::string& module = "layers.0.attention.wq") const {
+    Words words = faulty_words(fault, group, module);
     words.insert(words.end(), layout.begin(), layout.end());
     return compare({}, words);
+  }
+  /// A mixture of experts, spread over two ranks.
+  Outcome compare_mixture(const Words& flags, const Words& more) const {
+    return titan({"compare", "layouts", "--world-size", "2"})
+        .args(flags)
+        .args({"--", "--module", "qwen3", "--config", "qwen3_parity_moe", "--hf_assets_path",
+               source("tests/assets/tokenizer"), "--dataloader.dataset_path", corpus_, "--model.n_layers=2",
+               "--training.max_context_length=16", "--training.num_tokens_per_microbatch_per_dp_rank=64",
+               "--parallelism.expert_parallel_degree=2"})
+        .args(more)
+        .run();
+  }
+  static Words faulty_words(const std::string& fault, const std::string& group, const std::string& module) {
+    return {"--plugin", TITAN_FAULTY_PLUGIN, "--faulty.fault=" + fault, "--faulty.axis=" + group,
+            "--faulty.module=" + module};
   }
 };
 
@@ -39,6 +56,28 @@ TEST_F(CompareLayoutsTest, AgreesWithCorrectLayouts) {
     EXPECT_THAT(outcome, Prints("the layout agrees with one rank"));
     EXPECT_THAT(outcome, Prints("layers.1.feed_forward.w2.weight"));
     EXPECT_THAT(outcome, Prints("step 2: loss"));
+  }
+}
+
+TEST_F(CompareLayoutsTest, AgreesWhereExpertsAreSpread) {
+  const Outcome outcome = compare_mixture({"--steps", "2"}, {});
+  EXPECT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome, Prints("the layout agrees with one rank"));
+  EXPECT_THAT(outcome, Prints("layers.1.moe.experts.w1"));
+  EXPECT_THAT(outcome, Prints("         0  layers.1.moe.expert_bias\n"));
+}
+
+TEST_F(CompareLayoutsTest, TakesAModelOfAnotherProject) {
+  for (const Words& layout : {kFsdp2, kTp2, kCp2, kPp2}) {
+    const Outcome outcome =
+        titan({"compare", "layouts", "--world-size", "2", "--", "--plugin", TITAN_EXAMPLE_MODEL, "--module", "minigpt",
+               "--config", "minigpt_debugmodel", "--hf_assets_path", source("tests/assets/tokenizer"),
+               "--dataloader.dataset_path", corpus_, "--model.dim=32", "--training.max_context_length=64",
+               "--training.num_tokens_per_microbatch_per_dp_rank=128"})
+            .args(layout)
+            .run();
+    EXPECT_THAT(outcome, ExitsWith(0));
+    EXPECT_THAT(outcome, Prints("layers.1.feed_forward.down.weight"));
   }
 }
 
@@ -80,6 +119,62 @@ TEST_F(CompareLayoutsTest, NamesAWrongOffsetOfAShard) {
   EXPECT_THAT(outcome, Says("rank 0 has the part of rank 1 along dp_shard: wrong offset of a shard"));
 }
 
+TEST_F(CompareLayoutsTest, NamesAFactorOfTensorParallelism) {
+  const Outcome outcome = compare_faulty("factor", kTp2, "tp");
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("1 of 21 parameters, layers.0.attention.wq.weight"));
+  EXPECT_THAT(outcome, Says("x 2 = tp: summed twice?"));
+}
+
+TEST_F(CompareLayoutsTest, NamesAWrongOffsetOfTensorParallelism) {
+  const Outcome outcome = compare_faulty("wrong_offset", kTp2, "tp", "layers.1.feed_forward.w2");
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("1 of 21 parameters, layers.1.feed_forward.w2.weight"));
+  EXPECT_THAT(outcome, Says("rank 0 has the part of rank 1 along tp: wrong offset of a shard"));
+}
+
+TEST_F(CompareLayoutsTest, NamesAMissingReductionOfTensorParallelism) {
+  const Outcome outcome = compare_faulty("missing_reduction", kTp2, "tp", "layers.0.attention_norm");
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("1 of 21 parameters, layers.0.attention_norm.weight"));
+  EXPECT_THAT(outcome, Says("ranks along tp hold summands: missing reduction over tp"));
+}
+
+TEST_F(CompareLayoutsTest, NamesAFactorOfContextParallelism) {
+  const Outcome outcome = compare_faulty("factor", kCp2, "cp");
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("1 of 21 parameters, layers.0.attention.wq.weight"));
+  EXPECT_THAT(outcome, Says("x 2 = cp: summed twice?"));
+}
+
+// Each rank keeps a part of its own summand: no rank has another one to tell it by.
+TEST_F(CompareLayoutsTest, NamesTheParameterOfAMissingReductionOfContextParallelism) {
+  const Outcome outcome = compare_faulty("missing_reduction", kCp2, "cp");
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("1 of 21 parameters, layers.0.attention.wq.weight"));
+}
+
+TEST_F(CompareLayoutsTest, NamesAFactorOfAPipelinesStage) {
+  const Outcome outcome = compare_faulty("factor", kPp2, "pp", "layers.1.attention.wq");
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("1 of 21 parameters, layers.1.attention.wq.weight"));
+  EXPECT_THAT(outcome, Says("x 2 = pp: summed twice?"));
+}
+
+TEST_F(CompareLayoutsTest, NamesAFactorOfExpertParallelism) {
+  const Outcome outcome = compare_mixture({}, faulty_words("factor", "ep", "layers.1.moe.experts"));
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("layers.1.moe.experts.w1"));
+  EXPECT_THAT(outcome, Says("x 2 = dp_shard or ep: summed twice?"));
+}
+
+TEST_F(CompareLayoutsTest, NamesAWrongOffsetOfExpertParallelism) {
+  const Outcome outcome = compare_mixture({}, faulty_words("wrong_offset", "ep", "layers.1.moe.experts"));
+  EXPECT_THAT(outcome, ExitsWith(1));
+  EXPECT_THAT(outcome, Says("layers.1.moe.experts.w1"));
+  EXPECT_THAT(outcome, Says("rank 0 has the part of rank 1 along dp_shard or ep: wrong offset of a shard"));
+}
+
 TEST_F(CompareLayoutsTest, NamesTheFirstModuleThatDiffers) {
   const Outcome outcome = compare_faulty("output", kCp2);
   EXPECT_THAT(outcome, ExitsWith(1));
@@ -106,6 +201,17 @@ TEST_F(CompareLayoutsTest, RefusesWhatItCannotCompare) {
   EXPECT_THAT(compare({"--steps", "0"}, kFsdp2), ExitsWith(64));
   EXPECT_THAT(compare({"--tolerance", "-1"}, kFsdp2), ExitsWith(64));
   EXPECT_THAT(compare({}, {"--parallelism.tensor_parallel_degree=3"}), ExitsWith(78));
+}
+
+TEST_F(CompareLayoutsTest, RefusesALayoutBeforeTheReferenceRuns) {
+  // Steps that would take the reference minutes.
+  const Outcome outcome = titan({"compare", "layouts", "--world-size", "3", "--steps", "32000", "--"})
+                              .args(tiny_model())
+                              .args({"--parallelism.tensor_parallel_degree=3"})
+                              .run();
+  EXPECT_THAT(outcome, ExitsWith(78));
+  EXPECT_THAT(outcome, Says("parallelism.tensor_parallel_degree"));
+  EXPECT_EQ(outcome.err.find("the reference: one rank"), std::string::npos);
 }
 
 }  // namespace

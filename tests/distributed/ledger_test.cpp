@@ -19,7 +19,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// A strategy for replicas that sums no gradient, and may say that it did.
+/// A strategy that sums no gradient, and may say of replicas that it did.
 struct NoReduction {
   bool lies = false;
   nn::Tree* tree = nullptr;
@@ -51,8 +51,10 @@ struct NoReduction {
   }
 };
 
-/// What the run of two replicas under the strategy ends in.
-std::string error_of(bool lies) {
+constexpr config::Degrees kReplicas{1, 2, 1, 1, 1}, kContexts{1, 1, 1, 2, 1};
+
+/// What the run of two ranks under the strategy ends in.
+std::string error_of(const config::Degrees& degrees, bool lies) {
   at::set_num_threads(1);
   const std::string folder = TITAN_SOURCE_FOLDER;
   const config::Config config =
@@ -77,7 +79,7 @@ std::string error_of(bool lies) {
     run.trainer().step();
   };
   try {
-    run_rank_threads(config::Mesh({1, 2, 1, 1, 1}, 2), run_rank);
+    run_rank_threads(config::Mesh(degrees, 2), run_rank);
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::internal) << error.what();
     return error.what();
@@ -86,12 +88,17 @@ std::string error_of(bool lies) {
 }
 
 TEST(Ledger, ASkippedReductionIsRefusedByParameterAndAxis) {
-  EXPECT_THAT(error_of(false), AllOf(HasSubstr("tok_embeddings.weight"), HasSubstr("axis dp_replicate"),
-                                     HasSubstr("still to be summed")));
+  EXPECT_THAT(error_of(kReplicas, false), AllOf(HasSubstr("tok_embeddings.weight"), HasSubstr("axis dp_replicate"),
+                                                HasSubstr("still to be summed")));
+}
+
+TEST(Ledger, ASkippedReductionOfContextsIsRefusedToo) {
+  EXPECT_THAT(error_of(kContexts, false),
+              AllOf(HasSubstr("tok_embeddings.weight"), HasSubstr("axis cp"), HasSubstr("still to be summed")));
 }
 
 TEST(Ledger, ALieIsFoundByTheReplicaAudit) {
-  EXPECT_THAT(error_of(true), AllOf(HasSubstr("tok_embeddings.weight"), HasSubstr("step 1")));
+  EXPECT_THAT(error_of(kReplicas, true), AllOf(HasSubstr("tok_embeddings.weight"), HasSubstr("step 1")));
 }
 
 }  // namespace

@@ -5,14 +5,9 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
-#include <mutex>
-#include <optional>
 
 #include "core/base/error.hpp"
-#include "core/comm/threads/rank_threads.hpp"
-#include "core/train/run.hpp"
 #include "tests/distributed/parity.hpp"
-#include "tests/distributed/rank_plugins.hpp"
 
 namespace titan::testing {
 namespace {
@@ -148,44 +143,6 @@ TEST(PipelineCollectives, AreThoseOfTheDocumentedTable) {
     EXPECT_EQ(counts(rank, 4, 1, "default"), expected(units, units, 4));
     EXPECT_EQ(counts(rank, 2, 2, "never"), expected(units, units, 4));
     EXPECT_EQ(counts(rank, 2, 1, "always"), expected(2 * units * 2, units, 2));
-  }
-}
-
-/// What the validator of every rank measures after a step, on five batches: no whole number of groups.
-std::vector<train::ValidationResult> validations(const Degrees& degrees, const char* schedule) {
-  RankRuns runs = pipeline_run(degrees, kDouble, schedule, 2);
-  const std::string source = TITAN_SOURCE_FOLDER;
-  runs.settings.insert(runs.settings.end(), {{"debug.seed", "7"},
-                                             {"hf_assets_path", source + "/tests/assets/tokenizer"},
-                                             {"dataloader.dataset_path", source + "/tests/assets/corpus"},
-                                             {"validator.enable", "true"},
-                                             {"validator.steps", "5"}});
-  const config::Config config = configure(runs.preset, runs.settings);
-  std::vector<train::ValidationResult> found(static_cast<std::size_t>(degrees[0] * degrees[2]));
-  std::mutex mutex;
-  comm::run_rank_threads(config::Mesh(degrees, degrees[0] * degrees[2]), [&](comm::Communicator& communicator) {
-    std::optional<RankPlugins> plugins;
-    {
-      const std::scoped_lock lock(mutex);
-      plugins.emplace(config, communicator.rank(), communicator.size());
-    }
-    const EngineRun engine_run = plugins->run(communicator);
-    train::Run run(engine_run);
-    run.trainer().step();
-    found[static_cast<std::size_t>(communicator.rank())] = run.validator()->run();
-    EXPECT_TRUE(run.trainer().step()) << "training goes on after it";
-  });
-  return found;
-}
-
-TEST(PipelineValidation, IsOneRanks) {
-  const train::ValidationResult one = validations(kOneRank, "1F1B").front();
-  for (const auto& [degrees, schedule] :
-       {std::pair<Degrees, const char*>{kPp2, "1F1B"}, {kPp2, "GPipe"}, {kPp2, "Interleaved1F1B"}}) {
-    for (const train::ValidationResult& mine : validations(degrees, schedule)) {
-      EXPECT_EQ(mine.num_tokens, one.num_tokens);
-      EXPECT_LT(relative_difference(mine.loss, one.loss), 1e-9) << "every rank has it";
-    }
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/comm/records.hpp"
+#include "core/config/config.hpp"
 #include "core/config/mesh.hpp"
 #include "core/config/option.hpp"
 
@@ -43,6 +44,10 @@ struct RankOutcome {
   /// By rank and step: the calls made in it.
   std::vector<std::vector<std::vector<comm::WorkRecord>>> records;
 };
+
+/// What its ranks are configured with, and how many they are.
+config::Config configuration(const RankRuns& runs);
+std::int64_t num_ranks(const RankRuns& runs);
 
 /// Runs the steps. Throws what the first rank to fail throws, and std::runtime_error when ranks report different
 /// figures, when ranks that store the same element have different bits of it, and when an element is stored nowhere.

@@ -43,20 +43,12 @@ class Plugin {
     const auto found = strategy::modules(tree, host_.config().string("faulty.module"));
     if (fault_ == "none" || found.empty()) return;
     parameter_.emplace(found.front().parameters().front());
-    if (fault_ != "output") return;
-    attach(tree, found.front(), [](strategy::Frame& frame, strategy::Next next, strategy::Inputs in) {
+    if (!parameter_->is_kept()) fault_ = "none";  // it is another stage's
+    attach(tree, found.front(), [this](strategy::Frame& frame, strategy::Next next, strategy::Inputs in) {
+      if (fault_ == "missing_reduction") collect_summands();
       strategy::Tensors out = next(frame, in);
-      out.front() = out.front().mul(1.001);
+      if (fault_ == "output") out.front() = out.front().mul(1.001);
       return out;
-    });
-  }
-
-  void materialised() {
-    if (fault_ != "missing_reduction") return;
-    // What this rank adds to the sum of all ranks.
-    parameter_->compute().register_hook([this](const at::TensorBase& gradient) {
-      const at::Tensor mine(gradient);
-      summand_ = summand_.defined() ? summand_ + mine : mine.clone();
     });
   }
 
@@ -67,11 +59,33 @@ class Plugin {
 
   void step_end() {
     if (fault_ == "factor") parameter_->gradient().mul_(group_->size());
-    if (fault_ == "missing_reduction") parameter_->gradient().copy_(summand_);
+    if (fault_ == "missing_reduction") parameter_->gradient().copy_(my_part(summand_));
     if (fault_ == "wrong_offset") shift_parts();
   }
 
  private:
+  /// Collects what this rank adds to the sum of all ranks.
+  void collect_summands() {
+    const at::Tensor weight = parameter_->compute();
+    // One that stays has its hook already; one that is gathered anew has not.
+    if (weight.is_same(hooked_)) return;
+    hooked_ = weight;
+    weight.register_hook([this](const at::TensorBase& gradient) {
+      const at::Tensor mine(gradient);
+      summand_ = summand_.defined() ? summand_ + mine : mine.clone();
+    });
+  }
+
+  /// What of a tensor of the gathered parameter this rank keeps.
+  at::Tensor my_part(at::Tensor whole) const {
+    const strategy::Part part = parameter_->part();
+    for (std::size_t i = 0; i < part.sizes.size(); ++i) {
+      const auto dim = static_cast<std::int64_t>(i);
+      if (whole.size(dim) != part.sizes[i]) whole = whole.narrow(dim, part.offsets[i], part.sizes[i]);
+    }
+    return whole;
+  }
+
   /// Gives each rank the part of the next one.
   void shift_parts() const {
     const at::Tensor mine = parameter_->gradient(), other = at::empty_like(mine);
@@ -87,7 +101,7 @@ class Plugin {
   std::string fault_;
   std::optional<Group> group_;
   std::optional<Parameter> parameter_;
-  at::Tensor summand_;
+  at::Tensor hooked_, summand_;
 };
 
 }  // namespace faulty
