@@ -17,9 +17,10 @@ void require_positive(std::string_view option, std::int64_t value) {
   if (value < 1) throw ConfigError("[train] ", option, " must be at least 1: ", value);
 }
 
-std::int64_t checked_product(std::int64_t a, std::int64_t b) {
+// `factor` says what b is.
+std::int64_t checked_product(std::int64_t a, std::string_view factor, std::int64_t b) {
   if (a > std::numeric_limits<std::int64_t>::max() / b) {
-    throw ConfigError("[train] ", kMicroBatch, " times the data-parallel degree is too large: ", a, " x ", b);
+    throw ConfigError("[train] ", kMicroBatch, " times ", factor, " is too large: ", a, " x ", b);
   }
   return a * b;
 }
@@ -48,7 +49,8 @@ Sizes plan_sizes(const SizeOptions& options) {
   sizes.length = options.max_context_length;
   sizes.rows = divide(kMicroBatch, micro_batch, kContext, sizes.length);
   sizes.group = options.pp_degree > 1 ? options.num_pp_microbatches : 1;
-  const std::int64_t all_ranks = checked_product(micro_batch, options.dp_degree);
+  const std::int64_t all_ranks = checked_product(micro_batch, "the data-parallel degree", options.dp_degree);
+  checked_product(all_ranks, kGroup, sizes.group);
   if (options.num_tokens_per_train_step == -1) {
     sizes.num_micro_batches = sizes.group;
     return sizes;

@@ -70,6 +70,8 @@ TEST(Sizes, RefusesNumbersWithoutMeaning) {
   EXPECT_THAT(refusal({128, 0, 128}), HasSubstr("num_tokens_per_train_step must be -1"));
   EXPECT_THAT(refusal({128, -2, 128}), HasSubstr("num_tokens_per_train_step must be -1"));
   EXPECT_THAT(refusal({std::numeric_limits<std::int64_t>::max(), -1, 1, 2}), HasSubstr("too large"));
+  EXPECT_THAT(refusal({1LL << 61, -1, 1, 1, 2, 4}),
+              HasSubstr("times parallelism.num_pp_microbatches is too large: 2305843009213693952 x 4"));
 }
 
 }  // namespace
