@@ -128,7 +128,8 @@ void add_parallelism_options(Registry& registry) {
                    .at_least(1));
   registry.add(integer("parallelism.num_pp_microbatches", 1,
                        "Micro-batches that go through the pipeline together: at least as many as it has ranks.")
-                   .at_least(1));
+                   .at_least(1)
+                   .at_most(4096));
   registry.add(
       integer("parallelism.expert_parallel_degree", 1,
               "Ranks over which the experts of a mixture are spread. Folded into the axes dp_shard, cp and tp: "

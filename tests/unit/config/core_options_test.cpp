@@ -3,9 +3,11 @@
 
 #include <set>
 
+#include "core/base/error.hpp"
 #include "core/base/text.hpp"
 #include "core/config/format.hpp"
 #include "core/config/registry.hpp"
+#include "core/config/resolver.hpp"
 #include "tests/unit/base/temporary_folder.hpp"
 
 namespace titan::config {
@@ -93,6 +95,11 @@ TEST_F(CoreOptionsTest, OptionsThatMayDifferBetweenRanks) {
   }
   EXPECT_EQ(may_differ, (std::set<std::string>{"dataloader.num_prefetch_batches", "debug.print_config",
                                                "debug.save_config_file", "dump_folder", "training.num_threads"}));
+}
+
+TEST_F(CoreOptionsTest, AGroupOfAPipelineIsBounded) {
+  EXPECT_NO_THROW(resolve_settings(registry_, {{"parallelism.num_pp_microbatches", "4096"}}));
+  EXPECT_THROW(resolve_settings(registry_, {{"parallelism.num_pp_microbatches", "4097"}}), ConfigError);
 }
 
 /// The page for users has a row for each option: name, type, default.
