@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "tests/distributed/parity.hpp"
@@ -28,11 +30,7 @@ RankRuns run_of(const Case& wanted, const std::string& preset, const Tolerance& 
 }
 
 void expect_same_training(const Case& wanted, const std::string& preset, const Tolerance& tolerance) {
-  const RankOutcome outcome = run_ranks(run_of(wanted, preset, tolerance));
-  const RankOutcome& expected = one_rank(tolerance, preset);
-  expect_parity(outcome, expected, tolerance);
-  // Tokens are counted exactly, and the biases follow from the counts.
-  EXPECT_TRUE(bit_equal(outcome.buffers, expected.buffers));
+  expect_parity(run_ranks(run_of(wanted, preset, tolerance)), one_rank(tolerance, preset), tolerance);
 }
 
 class ExpertParity : public ::testing::TestWithParam<Case> {};
@@ -40,15 +38,32 @@ class ExpertParity : public ::testing::TestWithParam<Case> {};
 TEST_P(ExpertParity, Float64) { expect_same_training(GetParam(), kMixture, kDouble); }
 TEST_P(ExpertParity, Float32) { expect_same_training(GetParam(), kMixture, kSingle); }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, ExpertParity,
-                         ::testing::Values(Case{"one_accumulated2", {1, 1, 1, 1, 1}, 1, 2},
-                                           Case{"ddp2", {1, 2, 1, 1, 1}, 1, 1}, Case{"fsdp2", {1, 1, 2, 1, 1}, 1, 2},
-                                           Case{"ep2", {1, 1, 2, 1, 1}, 2, 1},
-                                           Case{"ep2_accumulated2", {1, 1, 2, 1, 1}, 2, 2},
-                                           Case{"ep4", {1, 1, 4, 1, 1}, 4, 1}, Case{"fsdp2_ep2", {1, 1, 4, 1, 1}, 2, 1},
-                                           Case{"fsdp2_ep2_accumulated2", {1, 1, 4, 1, 1}, 2, 2},
-                                           Case{"ddp2_ep2_accumulated2", {1, 2, 2, 1, 1}, 2, 2}),
-                         [](const auto& wanted) { return wanted.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, ExpertParity,
+    ::testing::Values(Case{"one_accumulated2", {1, 1, 1, 1, 1}, 1, 2}, Case{"ddp2", {1, 2, 1, 1, 1}, 1, 1},
+                      Case{"fsdp2", {1, 1, 2, 1, 1}, 1, 2}, Case{"ep2", {1, 1, 2, 1, 1}, 2, 1},
+                      Case{"ep2_accumulated2", {1, 1, 2, 1, 1}, 2, 2}, Case{"ep4", {1, 1, 4, 1, 1}, 4, 1},
+                      Case{"fsdp2_ep2", {1, 1, 4, 1, 1}, 2, 1}, Case{"fsdp2_ep2_accumulated2", {1, 1, 4, 1, 1}, 2, 2},
+                      Case{"ddp2_ep2_accumulated2", {1, 2, 2, 1, 1}, 2, 2}, Case{"hsdp2x4_ep2", {1, 2, 4, 1, 1}, 2, 1},
+                      Case{"fsdp2_cp2_ep2", {1, 1, 2, 2, 1}, 2, 1}, Case{"fsdp2_cp2_ep4", {1, 1, 2, 2, 1}, 4, 1}),
+    [](const auto& wanted) { return wanted.param.name; });
+
+// Tokens of every rank go to experts of others, and through the shared experts of their own.
+TEST(SharedExperts, TrainAsOnOneRank) {
+  const auto trained = [](const Case& wanted, const char* mode) {
+    RankRuns runs = run_of(wanted, kMixture, kDouble);
+    runs.steps = 3;
+    runs.settings.insert(
+        runs.settings.end(),
+        {{"model.n_layers", "2"}, {"model.num_shared_experts", "1"}, {"activation_checkpoint.mode", mode}});
+    return run_ranks(runs);
+  };
+  const RankOutcome one = trained({"one", kOneRank, 1, 1}, "none");
+  for (const char* mode : {"none", "selective", "full"}) {
+    expect_parity(trained({"ep2", {1, 1, 2, 1, 1}, 2, 1}, mode), one, kDouble);
+    expect_parity(trained({"fsdp2_ep2", {1, 1, 4, 1, 1}, 2, 2}, mode), one, kDouble);
+  }
+}
 
 class DenseParity : public ::testing::TestWithParam<Case> {};
 
@@ -131,6 +146,41 @@ TEST(ExpertCollectives, AreThoseOfTheDocumentedFormulas) {
     // Forward is repeated, and what it gathers stays for the backward that follows.
     ep["alltoall_base ep"] += 3 * kMixtures * micro_batches;
     EXPECT_EQ(counts({"fsdp2_ep2", {1, 1, 4, 1, 1}, 2, micro_batches}, "full"), ep);
+  }
+}
+
+/// The units that the last rank calls `op` for in its second step, in order.
+std::vector<std::string> units_of(const RankRuns& wanted, const std::string& op) {
+  RankRuns runs = wanted;
+  runs.steps = 2;
+  runs.settings.push_back({"debug.replica_audit_freq", "0"});
+  const RankOutcome outcome = run_ranks(runs);
+  std::vector<std::string> found;
+  for (const auto& record : outcome.records.back()[1]) {
+    if (record.op == op && record.group.ends_with("fsdp")) found.push_back(record.module);
+  }
+  return found;
+}
+
+// Whatever lies inside a block, its backward comes between the block's and the previous block's.
+TEST(ExpertCollectives, FollowBackwardInTheirOrder) {
+  const std::vector<std::string> gathers{
+      "norm", "layers.1", "layers.1.moe.experts", "layers.0", "layers.0.moe.experts", "tok_embeddings"};
+  const std::vector<std::string> reductions{
+      "output", "norm", "layers.1.moe.experts", "layers.1", "layers.0.moe.experts", "layers.0", "tok_embeddings"};
+  for (const char* shared_experts : {"0", "1"}) {
+    for (const char* mode : {"none", "selective", "full"}) {
+      RankRuns runs = run_of({"fsdp2_ep2", {1, 1, 4, 1, 1}, 2, 1}, kMixture, kSingle);
+      runs.settings.insert(runs.settings.end(), {{"model.n_layers", "2"},
+                                                 {"model.num_shared_experts", shared_experts},
+                                                 {"activation_checkpoint.mode", mode}});
+      const std::vector<std::string> gathered = units_of(runs, "_allgather_base");
+      constexpr std::size_t kUnits = 7;
+      ASSERT_EQ(gathered.size(), 2 * kUnits - 1) << mode << ' ' << shared_experts;
+      EXPECT_EQ(std::vector<std::string>(gathered.begin() + kUnits, gathered.end()), gathers)
+          << mode << ' ' << shared_experts;
+      EXPECT_EQ(units_of(runs, "_reduce_scatter_base"), reductions) << mode << ' ' << shared_experts;
+    }
   }
 }
 

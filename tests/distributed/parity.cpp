@@ -15,13 +15,13 @@ RankRuns parity_run(const config::Degrees& degrees, const Tolerance& tolerance, 
   RankRuns runs;
   runs.degrees = degrees;
   runs.preset = preset;
-  runs.settings = {{"training.dtype", tolerance.dtype},
-                   {"training.mixed_precision_param", tolerance.dtype},
-                   {"training.mixed_precision_reduce", tolerance.dtype},
-                   {"training.max_context_length", std::to_string(kParityLength)},
-                   {"training.num_tokens_per_microbatch_per_dp_rank",
-                    std::to_string(tokens / data_ranks / num_micro_batches)},
-                   {"training.num_tokens_per_train_step", std::to_string(tokens)}};
+  runs.settings = {
+      {"training.dtype", tolerance.dtype},
+      {"training.mixed_precision_param", tolerance.dtype},
+      {"training.mixed_precision_reduce", tolerance.dtype},
+      {"training.max_context_length", std::to_string(kParityLength)},
+      {"training.num_tokens_per_microbatch_per_dp_rank", std::to_string(tokens / data_ranks / num_micro_batches)},
+      {"training.num_tokens_per_train_step", std::to_string(tokens)}};
   return runs;
 }
 
@@ -46,6 +46,8 @@ void expect_parity(const RankOutcome& outcome, const RankOutcome& expected, cons
         << "step " << step;
   }
   EXPECT_LT(largest_relative_difference(outcome.parameters, expected.parameters), tolerance.weights);
+  // Tokens are counted exactly, and the biases of experts follow from the counts.
+  EXPECT_TRUE(bit_equal(outcome.buffers, expected.buffers));
 }
 
 }  // namespace titan::testing
