@@ -76,5 +76,23 @@ TEST(ReadTable, ARefusalKeepsItsCode) {
   }
 }
 
+TEST(ReadTable, AFunctionThatIsMissingIsNamed) {
+  Plugin plugin;
+  const titan_host core = host();
+  const auto refused = [&](auto titan_schedule_v1::*function) -> std::string {
+    titan_schedule_v1 table = kTable;
+    table.*function = nullptr;
+    try {
+      read_table(&core, {"pipes", &plugin, &table}, {2, plugin.table.blocks, 2, true});
+      return "nothing was refused";
+    } catch (const PluginError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(refused(&titan_schedule_v1::name), HasSubstr("[pipes] the plugin's schedule lacks a function: name"));
+  EXPECT_THAT(refused(&titan_schedule_v1::stages), HasSubstr("lacks a function: stages"));
+  EXPECT_THAT(refused(&titan_schedule_v1::actions), HasSubstr("lacks a function: actions"));
+}
+
 }  // namespace
 }  // namespace titan::schedule
