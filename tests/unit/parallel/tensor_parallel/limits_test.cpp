@@ -60,6 +60,9 @@ TEST(TensorLimits, NameTheSequenceThatIsCutTwice) {
               AllOf(HasSubstr("tensor_parallel_degree 4 x 2 x parallelism.context_parallel_degree 2 = 16"),
                     HasSubstr("24 = 1 x 16 + 8: 16 or 32 would fit")));
   EXPECT_EQ(error_of(layout(4, 2), model(), {true, 32}), "(nothing)");
+  EXPECT_EQ(error_of(layout(4, 2), model(), {true, 24, 1}), "(nothing)") << "a rank has one chunk";
+  EXPECT_THAT(error_of(layout(4, 2), model(), {true, 20, 1}),
+              HasSubstr("tensor_parallel_degree 4 x parallelism.context_parallel_degree 2 = 8: 20 = 2 x 8 + 4"));
 }
 
 TEST(TensorLimits, NameExpertsThatNeedASplitSequence) {

@@ -45,9 +45,9 @@ struct Mixed {
     titan::testing::run_rank_threads(1, [&](comm::Communicator& communicator) {
       const RankViews views(tree, communicator);
       try {
-        for (const auto& module : Mixtures(views.tree(), expert_parameters).modules())
-          names.emplace_back(module.name());
-      } catch (const sdk::InternalError& error) {
+        const Mixtures mixtures(views.tree(), expert_parameters);
+        for (const auto& module : mixtures.modules()) names.emplace_back(module.name());
+      } catch (const sdk::ConfigError& error) {
         names.emplace_back(error.what());
       }
     });
