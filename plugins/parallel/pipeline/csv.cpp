@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "plugins/parallel/pipeline/options.hpp"
@@ -15,6 +17,7 @@ namespace {
 constexpr std::size_t kMostBytes = 16U << 20U;
 constexpr std::size_t kMostShown = 40;
 constexpr std::uint32_t kMostNumber = 1U << 20U;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // as some editors begin a file
 
 constexpr std::array<std::pair<std::string_view, std::int32_t>, 6> kKinds = {
     {{"F", TITAN_ACTION_FORWARD},
@@ -74,6 +77,7 @@ titan_action parse_action(std::string_view word, const std::string& place) {
 }  // namespace
 
 Rows parse_csv(std::string_view text, std::string_view source) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   Rows rows;
   while (!text.empty()) {
     std::string_view line = trimmed(take(text, '\n'));
@@ -89,10 +93,16 @@ Rows parse_csv(std::string_view text, std::string_view source) {
 }
 
 std::string read_csv_file(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  // A fifo or a terminal would keep the run waiting.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw sdk::InputError("[pipeline] ", kCsv, " is not a regular file: ", path);
+  }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMostBytes + 1, '\0');
   if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof()) {
-    throw sdk::ConfigError("[pipeline] ", kCsv, " cannot be read: ", path);
+    throw sdk::InputError("[pipeline] ", kCsv, " cannot be read: ", path);
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kMostBytes) {

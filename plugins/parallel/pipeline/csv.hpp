@@ -8,10 +8,11 @@
 namespace titan::parallel::pipeline {
 
 /// Reads a schedule as torch writes it: one line a rank, actions separated by commas, an empty one is a pause.
-/// `source` names it in errors. ConfigError names line, position and word.
+/// A byte order mark is passed over. `source` names it in errors. ConfigError names line, position and word.
 Rows parse_csv(std::string_view text, std::string_view source);
 
-/// Reads a file of at most a few mebibytes. ConfigError names it when it cannot be read.
+/// Reads a regular file of at most a few mebibytes. InputError names it when it is none or cannot be read, ConfigError
+/// when it is larger.
 std::string read_csv_file(const std::string& path);
 
 /// Whether a row has a send or a receive: then there is nothing to add.

@@ -1,7 +1,9 @@
 #include "plugins/parallel/pipeline/transfers.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "titan/sdk/error.hpp"
@@ -13,7 +15,10 @@ using Key = std::tuple<std::int32_t, std::uint32_t, std::uint32_t>;
 
 Key key_of(const titan_action& action) { return {action.kind, action.stage, action.micro_batch}; }
 
-const char* letter(const titan_action& action) { return action.kind == TITAN_ACTION_FORWARD ? "F" : "B"; }
+/// A computation as files have it: "1B0".
+std::string name(const titan_action& action) {
+  return sdk::concat(action.stage, action.kind == TITAN_ACTION_FORWARD ? "F" : "B", action.micro_batch);
+}
 
 class Walk {
  public:
@@ -89,10 +94,19 @@ class Walk {
       if (next_[rank] == rows_[rank].size()) continue;
       const titan_action& action = rows_[rank][next_[rank]];
       const titan_action needed = needed_by(action).value_or(action);
-      waiting += sdk::concat(waiting.empty() ? "" : ", ", "rank ", rank, " at ", action.stage, letter(action),
-                             action.micro_batch, " needs ", needed.stage, letter(needed), needed.micro_batch);
+      if (!is_anywhere(needed)) {
+        throw sdk::ConfigError("[pipeline] a schedule lacks an action: ", name(needed), " is missing, rank ", rank,
+                               " needs it for ", name(action));
+      }
+      waiting += sdk::concat(waiting.empty() ? "" : ", ", "rank ", rank, " at ", name(action), " needs ", name(needed));
     }
     throw sdk::ConfigError("[pipeline] the ranks of a schedule wait for each other: ", waiting);
+  }
+
+  bool is_anywhere(const titan_action& wanted) const {
+    const auto is_wanted = [&](const titan_action& action) { return key_of(action) == key_of(wanted); };
+    return std::any_of(rows_.begin(), rows_.end(),
+                       [&](const auto& row) { return std::any_of(row.begin(), row.end(), is_wanted); });
   }
 
   const Rows& rows_;

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 #include "tests/unit/parallel/pipeline/lint_rows.hpp"
 #include "titan/sdk/error.hpp"
@@ -46,13 +50,32 @@ TEST(Csv, WordsOfStrangersAreShownSafely) {
   EXPECT_LT(refusal(std::string(100000, 'x')).size(), 300U);
 }
 
-TEST(Csv, AFileThatIsNotThereIsNamed) {
+TEST(Csv, AByteOrderMarkIsNoAction) {
+  EXPECT_EQ(text_of(parse_csv("\xEF\xBB\xBF"
+                              "0F0,0B0\n",
+                              "order.csv")[0]),
+            "0F0 0B0");
+}
+
+std::string unreadable(const std::string& path) {
   try {
-    read_csv_file("/no/such/order.csv");
-    FAIL() << "there is no such file";
-  } catch (const sdk::ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cannot be read: /no/such/order.csv"));
+    read_csv_file(path);
+    return "the file was read";
+  } catch (const sdk::InputError& error) {
+    return error.what();
   }
+}
+
+TEST(Csv, AFileThatIsNotThereIsNamed) {
+  EXPECT_THAT(unreadable("/no/such/order.csv"), HasSubstr("cannot be read: /no/such/order.csv"));
+}
+
+TEST(Csv, WhatIsNoRegularFileIsNamedAndNotWaitedFor) {
+  const std::string fifo = ::testing::TempDir() + "titan_order_" + std::to_string(::getpid()) + ".fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THAT(unreadable(fifo), HasSubstr("is not a regular file: " + fifo));
+  std::remove(fifo.c_str());
+  EXPECT_THAT(unreadable(::testing::TempDir()), HasSubstr("is not a regular file"));
 }
 
 }  // namespace

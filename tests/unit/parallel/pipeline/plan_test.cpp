@@ -154,9 +154,9 @@ TEST_F(PlanOfFile, ItsSizesMustFit) {
   EXPECT_THAT(refusal(named, {2, chain(2), 2, true}), HasSubstr("equally many stages: 2, 3"));
 }
 
-TEST_F(PlanOfFile, ALostLayerReachesTheLinter) {
+TEST_F(PlanOfFile, AStageThatIsMissingIsNamed) {
   const Options options = with("0F0,0F1,0B0,0B1\n2F0,2F1,2B0,2B1\n");
-  EXPECT_THAT(refusal(options, {2, chain(2), 2, true}), HasSubstr("rank 1 at 2F0 needs 1F0"));
+  EXPECT_THAT(refusal(options, {2, chain(2), 2, true}), HasSubstr("1B0 is missing, rank 0 needs it for 0B0"));
 }
 
 TEST(Planner, AnswersTheLastRequestAgain) {

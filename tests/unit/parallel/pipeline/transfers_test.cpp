@@ -30,5 +30,14 @@ TEST(Transfers, ComputationsThatWaitInACircleAreRefused) {
   }
 }
 
+TEST(Transfers, AComputationThatIsMissingIsNamedAsThat) {
+  try {
+    with_transfers(parse_csv("0F0,0F1,0B0,0B1\n1F0,1F1,1B0\n", "test"), {{0, 0}, {1, 1}});
+    FAIL() << "an order without 1B1 was passed";
+  } catch (const sdk::ConfigError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("1B1 is missing, rank 0 needs it for 0B1"));
+  }
+}
+
 }  // namespace
 }  // namespace titan::parallel::pipeline
