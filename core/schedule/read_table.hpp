@@ -17,8 +17,8 @@ struct Request {
   bool training = true;
 };
 
-/// Asks a plugin for the table of a pipeline. ConfigError, naming the option, when there is none for the request;
-/// PluginError when the plugin breaks the contract.
+/// Asks a plugin for the table of a pipeline. ConfigError, naming the option, when there is none for the request,
+/// and when it has more than some hundred thousand actions; PluginError when the plugin breaks the contract.
 Table read_table(const titan_host* host, const PluginInterface<titan_schedule_v1>& plugin, const Request& request);
 
 }  // namespace titan::schedule

@@ -26,6 +26,12 @@ const char* kind_name(std::int32_t kind) {
   }
 }
 
+const titan_stage* find_stage(const RankPlan& rank, std::uint32_t index) {
+  const auto found = std::find_if(rank.stages.begin(), rank.stages.end(),
+                                  [&](const titan_stage& stage) { return stage.index == index; });
+  return found == rank.stages.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::uint32_t Table::num_stages() const {
@@ -35,20 +41,18 @@ std::uint32_t Table::num_stages() const {
 }
 
 std::optional<titan_stage> Table::stage(std::uint32_t index) const {
-  for (const RankPlan& rank : ranks) {
-    for (const titan_stage& stage : rank.stages) {
-      if (stage.index == index) return stage;
-    }
-  }
-  return std::nullopt;
+  const auto rank = owner(index);
+  if (!rank) return std::nullopt;
+  return *find_stage(ranks[*rank], index);
 }
 
 std::optional<std::size_t> Table::owner(std::uint32_t stage) const {
+  if (ranks.empty()) return std::nullopt;
+  // Most schedules deal stages out in turn. This is asked of every action: a search each time would be quadratic.
+  const std::size_t likely = stage % ranks.size();
+  if (find_stage(ranks[likely], stage) != nullptr) return likely;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const auto& stages = ranks[rank].stages;
-    if (std::any_of(stages.begin(), stages.end(), [&](const titan_stage& own) { return own.index == stage; })) {
-      return rank;
-    }
+    if (find_stage(ranks[rank], stage) != nullptr) return rank;
   }
   return std::nullopt;
 }

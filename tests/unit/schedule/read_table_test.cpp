@@ -76,6 +76,26 @@ TEST(ReadTable, ARefusalKeepsItsCode) {
   }
 }
 
+TEST(ReadTable, APluginThatNeverStopsIsStopped) {
+  Plugin plugin;
+  const titan_host core = host();
+  titan_schedule_v1 endless = kTable;
+  endless.actions = [](void*, const titan_schedule_request*, std::uint32_t, void* sink,
+                       titan_error* (*emit)(void*, const titan_action*)) {
+    const titan_action idle{TITAN_ACTION_IDLE, 0, 0, 0};
+    for (;;) {
+      if (titan_error* error = emit(sink, &idle)) return error;
+    }
+  };
+  try {
+    read_table(&core, {"pipes", &plugin, &endless}, {2, plugin.table.blocks, 2, true});
+    FAIL() << "an endless table was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::config);
+    EXPECT_THAT(error.what(), HasSubstr("a pipeline schedule is too long: more than 524288 actions"));
+  }
+}
+
 TEST(ReadTable, AFunctionThatIsMissingIsNamed) {
   Plugin plugin;
   const titan_host core = host();

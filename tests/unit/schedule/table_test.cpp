@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/unit/schedule/tables.hpp"
 
 namespace titan::schedule {
@@ -14,6 +16,15 @@ TEST(Table, FindsStagesAndTheirRanks) {
   EXPECT_EQ(table.stage(2)->first, 2U);
   EXPECT_FALSE(table.owner(4));
   EXPECT_FALSE(table.stage(4));
+}
+
+TEST(Table, FindsStagesThatAreNotDealtInTurn) {
+  Table table = two_ranks_of_two_stages();
+  std::swap(table.ranks[0].stages[1], table.ranks[1].stages[0]);
+  EXPECT_EQ(table.owner(1), 0U);
+  EXPECT_EQ(table.owner(2), 1U);
+  EXPECT_EQ(table.stage(2)->first, 2U);
+  EXPECT_FALSE(Table{}.owner(0));
 }
 
 TEST(Table, NamesActionsAsTorchDoes) {
