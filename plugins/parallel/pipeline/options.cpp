@@ -1,6 +1,11 @@
 #include "plugins/parallel/pipeline/options.hpp"
 
 namespace titan::parallel::pipeline {
+namespace {
+
+constexpr double kMostLayers = 1e6;  // so that sums of them can be worked with
+
+}  // namespace
 
 Kind Options::kind() const {
   if (!csv.empty()) return Kind::file;
@@ -27,11 +32,11 @@ void declare_options(sdk::Describe& declare) {
        "Layers of a stage, the embedding and the head counted as the options of less layers say. None: one stage a "
        "rank, "
        "and two with Interleaved1F1B.",
-       sdk::at_least(1), sdk::must_match},
+       sdk::at_least(1), sdk::at_most(kMostLayers), sdk::must_match},
       {kFirstLess, 1, "How many layers the embedding counts as: so many fewer are on the first stage.",
-       sdk::at_least(0), sdk::must_match},
+       sdk::at_least(0), sdk::at_most(kMostLayers), sdk::must_match},
       {kLastLess, 1, "How many layers the head counts as: so many fewer are on the last stage.", sdk::at_least(0),
-       sdk::must_match},
+       sdk::at_most(kMostLayers), sdk::must_match},
       {kModules, sdk::Strings{""},
        "Blocks of each stage by name, instead of an even split: one text a stage, names separated by blanks. Empty: "
        "split "

@@ -12,6 +12,17 @@
 namespace titan::parallel::pipeline {
 namespace {
 
+// Of micro-batches through stages, each a forward, a backward and their transfers. What is longer takes minutes to
+// check.
+constexpr std::int64_t kMostForwards = 1 << 16;
+
+void check_length(std::int64_t num_stages, std::int64_t num_micro_batches) {
+  if (num_stages * num_micro_batches <= kMostForwards) return;
+  throw sdk::ConfigError("[pipeline] a schedule is too long: ", num_stages, " stages x ", kNumMicroBatches, " ",
+                         num_micro_batches, " = ", num_stages * num_micro_batches, " forwards, at most ", kMostForwards,
+                         ": fewer micro-batches at a time, or fewer stages");
+}
+
 void check_micro_batches(std::int64_t num_micro_batches, std::int64_t num_ranks) {
   if (num_micro_batches >= num_ranks) return;
   throw sdk::ConfigError("[pipeline] a pipeline needs at least as many micro-batches as ranks: ", kNumMicroBatches, " ",
@@ -84,8 +95,10 @@ Plan make_plan(const Options& options, const Request& request) {
     plan.rows = rows_of_file(options, request);
     const Owners owners = owners_in(plan.rows);
     num_stages = owners.empty() ? 0 : owners.rbegin()->first + 1;
+    check_length(num_stages, request.num_micro_batches);
   } else {
     num_stages = count_stages(options, request.num_ranks, parts_of(request.blocks));
+    check_length(num_stages, request.num_micro_batches);
     plan.rows =
         compute_rows(options, {request.num_ranks, static_cast<std::uint32_t>(num_stages), request.num_micro_batches});
   }

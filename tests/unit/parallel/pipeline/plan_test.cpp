@@ -93,6 +93,12 @@ TEST(Plan, TheTableOfTheDocsIsThatOfTheTimeline) {
   }
 }
 
+TEST(Plan, WhatIsTooLongIsRefusedBeforeItIsMade) {
+  EXPECT_THAT(refusal({}, {4, chain(6), 1U << 30, true}),
+              HasSubstr("4 stages x parallelism.num_pp_microbatches 1073741824 = 4294967296 forwards, at most 65536"));
+  EXPECT_EQ(make_plan({}, {2, chain(2), 1U << 15, true}).rows.size(), 2U) << "as long as may be";
+}
+
 TEST(Plan, TooFewMicroBatchesAreRefused) {
   EXPECT_THAT(refusal({}, {4, chain(6), 3, true}),
               HasSubstr("parallelism.num_pp_microbatches 3, parallelism.pipeline_parallel_degree 4"));
@@ -152,6 +158,11 @@ TEST_F(PlanOfFile, ItsSizesMustFit) {
   Options named = options;
   named.modules = {"tok_embeddings", "layers.0 layers.1", "norm output"};
   EXPECT_THAT(refusal(named, {2, chain(2), 2, true}), HasSubstr("equally many stages: 2, 3"));
+}
+
+TEST_F(PlanOfFile, AStageFarAwayIsTooLong) {
+  const Options options = with("0F0,0F1,0B0,0B1\n1000000F0,1000000F1,1000000B0,1000000B1\n");
+  EXPECT_THAT(refusal(options, {2, chain(2), 2, true}), HasSubstr("a schedule is too long: 1000001 stages"));
 }
 
 TEST_F(PlanOfFile, AStageThatIsMissingIsNamed) {
