@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -29,7 +30,13 @@ class RandomNumbersOf {
   RandomNumbersOf(const strategy::Tree& tree, const at::Tensor& state) : tree_(tree), before_(tree.random_state()) {
     tree_.set_random_state(state);
   }
-  ~RandomNumbersOf() { tree_.set_random_state(before_); }
+  ~RandomNumbersOf() {
+    try {
+      tree_.set_random_state(before_);
+    } catch (const std::exception&) {
+      // The run ends by what is thrown already, or by the next draw.
+    }
+  }
   RandomNumbersOf(const RandomNumbersOf&) = delete;
   RandomNumbersOf& operator=(const RandomNumbersOf&) = delete;
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr const char* kProduct = "aten::mm";
 
-// As torchtitan's default, and attention's kernels for the CPU and for sequences of different lengths.
+// As torchtitan's default, and attention's kernels for the CPU and for sequences of different lengths. Collectives are
+// no operators here: they are repeated.
 constexpr std::array kKept = {
     kProduct,
     "aten::_scaled_dot_product_flash_attention_for_cpu",
@@ -19,7 +20,6 @@ constexpr std::array kKept = {
     "aten::_flash_attention_forward",
     "aten::_efficient_attention_forward",
     "aten::max",  // of a whole tensor: the scale of low-precision products
-    "_c10d_functional::reduce_scatter_tensor",
 };
 
 enum class Rule { always, every_other };
