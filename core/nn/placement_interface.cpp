@@ -73,8 +73,9 @@ titan_error* keep_chain(titan_tree* tree, const titan_stage* stages, std::uint32
 }
 
 std::int32_t is_kept(const titan_tree* tree, titan_module module, std::uint32_t index) {
+  if (tree == nullptr) return 0;
   const auto& self = *reinterpret_cast<const Tree*>(tree);
-  if (tree == nullptr || module >= self.num_modules() || index >= self.parameters(module).size()) return 0;
+  if (module >= self.num_modules() || index >= self.parameters(module).size()) return 0;
   return self.is_kept(*self.parameters(module)[index]) ? 1 : 0;
 }
 

@@ -64,6 +64,13 @@ TEST_F(PlacementTable, WrongArgumentsAreErrors) {
               HasSubstr("no such module: number 7"));
 }
 
+TEST_F(PlacementTable, KeepsOnlyWhatThereIs) {
+  EXPECT_EQ(table_.is_kept(handle(), module_, 0), 1);
+  EXPECT_EQ(table_.is_kept(handle(), module_, 1), 0);
+  EXPECT_EQ(table_.is_kept(handle(), 7, 0), 0);
+  EXPECT_EQ(table_.is_kept(nullptr, module_, 0), 0);
+}
+
 TEST_F(PlacementTable, LedgerCallsReachTheTree) {
   EXPECT_EQ(error_text(table_.declare_gradient(handle(), module_, 0, text("tp"), TITAN_GRADIENT_EQUAL)), "");
   EXPECT_EQ(error_text(table_.mark_gradient(handle(), module_, 0, text("fsdp"), TITAN_GRADIENT_EQUAL)), "");
