@@ -26,14 +26,21 @@ std::int64_t bytes_per_parameter(const nn::Precision& precision, bool host_makes
   return 3 * size(precision.storage) + (has_compute ? size(precision.compute) : 0) + size(precision.reduce);
 }
 
-std::int64_t num_elements(const nn::Tree& tree) {
-  std::set<const nn::Parameter*> counted;  // a parameter may belong to several modules
-  std::int64_t total = 0;
+std::vector<nn::Parameter*> all_parameters(const nn::Tree& tree) {
+  std::vector<nn::Parameter*> parameters;
+  for (const auto& parameter : tree.parameters()) parameters.push_back(parameter.get());
+  std::set<const nn::Parameter*> known(parameters.begin(), parameters.end());  // one may belong to several modules
   for (nn::ModuleId module = 0; module < tree.num_modules(); ++module) {
-    for (const nn::Parameter* parameter : tree.parameters(module)) {
-      if (counted.insert(parameter).second) total += product(parameter->shape);
+    for (nn::Parameter* parameter : tree.parameters(module)) {
+      if (known.insert(parameter).second) parameters.push_back(parameter);
     }
   }
+  return parameters;
+}
+
+std::int64_t num_elements(const nn::Tree& tree) {
+  std::int64_t total = 0;
+  for (const nn::Parameter* parameter : all_parameters(tree)) total += product(parameter->shape);
   return total;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/nn/tree.hpp"
 
@@ -9,6 +10,9 @@ namespace titan::train {
 /// Bytes that a parameter's boxes take while training with Adam: storage, gradient, two moments, and the compute form
 /// where it is another dtype and not a strategy's. Activations come on top.
 std::int64_t bytes_per_parameter(const nn::Precision& precision, bool host_makes_compute = true);
+
+/// Lists the model's parameters, each once: those of this rank, then those of other pipeline stages.
+std::vector<nn::Parameter*> all_parameters(const nn::Tree& tree);
 
 /// Counts the elements of all parameters of the model, those of other pipeline stages too.
 std::int64_t num_elements(const nn::Tree& tree);

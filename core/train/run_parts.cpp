@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
 
-#include <set>
 #include <utility>
 
 #include "core/base/log.hpp"
@@ -14,23 +13,6 @@
 #include "core/train/precision.hpp"
 
 namespace titan::train {
-
-namespace {
-
-/// Those of this rank, then those of other pipeline stages, each once.
-std::vector<nn::Parameter*> all_parameters(const nn::Tree& tree) {
-  std::vector<nn::Parameter*> parameters;
-  for (const auto& parameter : tree.parameters()) parameters.push_back(parameter.get());
-  std::set<const nn::Parameter*> known(parameters.begin(), parameters.end());
-  for (nn::ModuleId module = 0; module < tree.num_modules(); ++module) {
-    for (nn::Parameter* parameter : tree.parameters(module)) {
-      if (known.insert(parameter).second) parameters.push_back(parameter);
-    }
-  }
-  return parameters;
-}
-
-}  // namespace
 
 titan_model_facts model_facts(const EngineRun& run, std::int64_t length) {
   titan_model_facts facts{};
