@@ -1,66 +1,59 @@
 #include "core/app/check_layout.hpp"
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/app/engine_library.hpp"
 #include "core/app/run_plugins.hpp"
-#include "core/base/error.hpp"
-#include "core/base/plugin_call.hpp"
-#include "core/config/mesh_facts.hpp"
-#include "core/schedule/lint.hpp"
-#include "core/schedule/read_table.hpp"
+#include "core/base/breadcrumb.hpp"
+#include "core/base/log_spdlog.hpp"
 
 namespace titan::app {
 namespace {
 
-titan_model_facts ask_facts(const EngineRun& run, std::int64_t length) {
-  titan_model_facts facts{};
-  facts.struct_size = sizeof facts;
-  plugin_call(run.host, run.model.plugin.c_str(), "facts",
-              [&] { return run.model.table->facts(run.model.ctx, length, &facts); });
-  return facts;
+void log_warnings(LogLevel level, std::string_view tag, std::string_view text) {
+  if (level >= LogLevel::warning) spdlog_sink(level, tag, text);
 }
 
-void ask_strategies(const EngineRun& run, const config::Mesh& mesh, const titan_model_facts& facts) {
-  const titan_mesh_facts layout = config::mesh_facts(mesh);
-  for (const auto& strategy : run.strategies) {
-    if (strategy.table->validate == nullptr) continue;
-    plugin_call(run.host, strategy.plugin.c_str(), "validate",
-                [&] { return strategy.table->validate(strategy.ctx, &layout, &facts); });
-  }
-}
+void log_nothing(LogLevel, std::string_view, std::string_view) {}
 
-/// Checks the pipeline's order of a training step, and that of validation.
-void check_schedules(const EngineRun& run, const Engine& engine, const config::Mesh& mesh, const config::Sizes& sizes) {
-  if (run.schedule.table == nullptr) {
-    throw ConfigError("[check] no plugin has a schedule for pipelines: put the parallel plugin beside the others");
-  }
-  schedule::Request request;
-  request.num_ranks = static_cast<std::uint32_t>(mesh.degree(config::Axis::pp));
-  request.num_micro_batches = static_cast<std::uint32_t>(sizes.group);
-  request.blocks = engine.block_names(run);
-  for (const bool training : {true, false}) {
-    request.training = training;
-    schedule::require_sound(schedule::read_table(run.host, run.schedule, request));
-  }
-}
+/// For its life the log has less: a run that is only tried need not say what it does, and its stages say the same.
+class QuietLog {
+ public:
+  QuietLog(const Engine& engine, LogSink sink) : engine_(engine) { set(sink); }
+  ~QuietLog() { set(&spdlog_sink); }
+  QuietLog(const QuietLog&) = delete;
+  QuietLog& operator=(const QuietLog&) = delete;
 
-const void* no_interface(titan_string) { return nullptr; }
+ private:
+  void set(LogSink sink) const {
+    set_log_sink(sink);
+    engine_.attach(sink, [] { return &breadcrumb(); });
+  }
+
+  const Engine& engine_;
+};
+
+void try_rank(const Session& session, const Engine& engine, const config::Config& config, const config::Mesh& mesh,
+              const config::Sizes& sizes, std::int64_t rank) {
+  const QuietLog quiet(engine, rank == 0 ? &log_warnings : &log_nothing);
+  RunPlugins plugins(session, {.config = &config,
+                               .get_interface = engine.get_interface,
+                               .rank = static_cast<std::uint32_t>(rank),
+                               .world_size = static_cast<std::uint32_t>(mesh.world_size())});
+  EngineRun run = plugins.start_what_is_checked();
+  run.ranks.rank = rank;
+  run.ranks.world_size = mesh.world_size();
+  run.mesh = mesh;
+  engine.try_layout(run, sizes);
+}
 
 }  // namespace
 
 config::Sizes check_layout(const Session& session, const config::Config& config, const config::Mesh& mesh) {
   const config::Sizes sizes = config::plan_sizes(config, mesh);
-  // What plugins say before a run needs no tensors; only the chain that a pipeline cuts is the engine's to tell.
-  const bool has_pipeline = mesh.degree(config::Axis::pp) > 1;
-  const Engine* engine = has_pipeline ? &open_engine(engine_path()) : nullptr;
-  RunPlugins plugins(session, {.config = &config,
-                               .get_interface = has_pipeline ? engine->get_interface : &no_interface,
-                               .rank = 0,
-                               .world_size = static_cast<std::uint32_t>(mesh.world_size())});
-  const EngineRun run = plugins.start_what_is_checked();
-  ask_strategies(run, mesh, ask_facts(run, sizes.length));
-  if (has_pipeline) check_schedules(run, *engine, mesh, sizes);
+  const Engine& engine = open_engine(engine_path());
+  for (const std::int64_t rank : mesh.members("pp", 0)) try_rank(session, engine, config, mesh, sizes, rank);
   return sizes;
 }
 

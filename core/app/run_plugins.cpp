@@ -63,7 +63,7 @@ EngineRun RunPlugins::start_what_is_checked() {
     if (services_.world_size == 1 && !works_alone(*strategy, *services_.config)) continue;
     run.strategies.push_back(required_interface<titan_strategy_v1>(load(*strategy), TITAN_STRATEGY_V1));
   }
-  if (services_.world_size > 1) add_schedule(run);
+  if (services_.config->integer("parallelism.pipeline_parallel_degree") > 1) add_schedule(run);
   return run;
 }
 

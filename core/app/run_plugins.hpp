@@ -22,8 +22,11 @@ class RunPlugins {
   /// the plugins' digests too. Call once. Interrupted between two plugins
   /// when a stop is requested; else what a plugin's init reports.
   EngineRun start();
-  /// Starts the model, strategies and schedule only, in place of start().
+  /// Starts the model, the strategies and, for several stages, the schedule only, in place of start().
   EngineRun start_what_is_checked();
+  /// Starts the plugin with a schedule for pipelines, if there is one; a run of several stages has it already.
+  /// ConfigError when several plugins have one.
+  void add_schedule(EngineRun& run);
 
  private:
   struct Loaded {
@@ -32,7 +35,6 @@ class RunPlugins {
   };
   /// The plugin's instance of this run, made on first use.
   const plugin::Instance& load(const plugin::Plugin& plugin);
-  void add_schedule(EngineRun& run);
   std::vector<std::string> digests() const;
 
   const Session& session_;

@@ -74,7 +74,8 @@ void run(const Session& session, const config::Invocation& invocation) {
                                .get_interface = engine.get_interface,
                                .rank = 0,
                                .world_size = request.num_ranks});
-  const EngineRun engine_run = plugins.start_what_is_checked();
+  EngineRun engine_run = plugins.start_what_is_checked();
+  if (engine_run.schedule.table == nullptr) plugins.add_schedule(engine_run);
   if (engine_run.schedule.table == nullptr) {
     throw ConfigError("[schedule] no plugin has a schedule for pipelines: put the parallel plugin beside the others");
   }

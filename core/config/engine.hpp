@@ -16,6 +16,10 @@ namespace titan::comm {
 class Communicator;
 }  // namespace titan::comm
 
+namespace titan::config {
+struct Sizes;
+}  // namespace titan::config
+
 namespace titan {
 
 struct LayoutsRequest;
@@ -46,7 +50,7 @@ struct EngineRun {
 };
 
 /// The build id of what is compiled with this header. The number grows with every change of what host and engine share.
-inline constexpr const char* kBuildId = "engine 5, compiler " __VERSION__;
+inline constexpr const char* kBuildId = "engine 6, compiler " __VERSION__;
 
 /// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
 struct Engine {
@@ -62,6 +66,9 @@ struct Engine {
   void (*train)(const EngineRun& run);
   /// Names of the blocks of the configured model's chain, in order: its tree is built without tensors. Throws as train.
   std::vector<std::string> (*block_names)(const EngineRun& run);
+  /// Tries a layout without starting ranks: the strategies judge it and place the model's tree, which has no tensors,
+  /// as on rank run.ranks.rank of run.mesh; the order of a pipeline is checked. Throws as train.
+  void (*try_layout)(const EngineRun& run, const config::Sizes& sizes);
   /// Runs a layout and one rank on the same batches and compares them; see core/config/layouts.hpp. Throws as train.
   LayoutsReport (*compare_layouts)(const LayoutsRequest& request);
 };

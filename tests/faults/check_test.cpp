@@ -60,8 +60,49 @@ const std::vector<Rule>& rules() {
        {"--parallelism.tensor_parallel_degree", "2", "--training.max_context_length", "63",
         "--training.num_tokens_per_microbatch_per_dp_rank", "63"},
        "63 = 31 x 2 + 1"},
+      {"balanced_tokens_cp_and_tp",
+       4,
+       {"--parallelism.context_parallel_degree", "2", "--parallelism.tensor_parallel_degree", "2",
+        "--training.max_context_length", "60", "--training.num_tokens_per_microbatch_per_dp_rank", "60"},
+       "60 = 7 x 8 + 4"},
+      {"tokens_and_cp_without_balancer",
+       2,
+       {"--parallelism.context_parallel_degree", "2", "--parallelism.context_parallel_load_balancer", "none",
+        "--training.max_context_length", "63", "--training.num_tokens_per_microbatch_per_dp_rank", "63"},
+       "63 = 31 x 2 + 1"},
+      {"rows_of_tokens", 2, {"--training.num_tokens_per_microbatch_per_dp_rank", "100"}, "100 = 1 x 64 + 36"},
       {"batch", 2, {"--training.num_tokens_per_train_step", "384"}, "384"},
-      {"experts", 3, joined(kMixture, {"--parallelism.expert_parallel_degree", "3"}), "expert_parallel_degree"},
+      {"uneven_layers_per_stage",
+       2,
+       {"--parallelism.pipeline_parallel_degree", "2", "--model.n_layers", "4", "--parallelism.num_pp_microbatches",
+        "2", "--parallelism.pipeline_parallel_layers_per_stage", "2"},
+       "layers 4 + embedding 1 + head 1 = 6, parallelism.pipeline_parallel_layers_per_stage 2: 3 stages, 2 ranks"},
+      {"interleaved_rounds",
+       2,
+       {"--parallelism.pipeline_parallel_degree", "2", "--model.n_layers", "4", "--parallelism.num_pp_microbatches",
+        "5", "--parallelism.pipeline_parallel_schedule", "Interleaved1F1B"},
+       "5 / 2 ranks = 2 rounds, 5 = 2 x 2 + 1"},
+      {"experts", 3, joined(kMixture, {"--parallelism.expert_parallel_degree", "3"}),
+       "must divide the number of experts: 3, 8 = 2 x 3 + 2: 1, 2, 4, 8 would fit"},
+      {"experts_and_ranks", 4, joined(kMixture, {"--parallelism.expert_parallel_degree", "8"}),
+       "must divide dp_shard x cp x tp, and be 1 or a multiple of tp: 8, dp_shard 4 x cp 1 x tp 1 = 4"},
+      {"experts_and_tp", 4,
+       joined(kMixture, {"--parallelism.expert_parallel_degree", "2", "--parallelism.tensor_parallel_degree", "4"}),
+       "must divide dp_shard x cp x tp, and be 1 or a multiple of tp: 2, dp_shard 1 x cp 1 x tp 4 = 4"},
+      // What only the model's modules tell.
+      {"features",
+       2,
+       {"--parallelism.tensor_parallel_degree", "2", "--model.hidden_dim", "33"},
+       "must divide dim 0 of layers.0.feed_forward.w1.weight: 2, 33 = 16 x 2 + 1"},
+      {"tied_weights",
+       2,
+       {"--model.enable_weight_tying", "--parallelism.pipeline_parallel_degree", "2",
+        "--parallelism.num_pp_microbatches", "2", "--model.n_layers", "4"},
+       "modules of different pipeline stages share a parameter"},
+      {"documents_and_cp",
+       2,
+       {"--model.attn_mask_type", "block_causal", "--parallelism.context_parallel_degree", "2"},
+       "attention with this mask cannot be split along the sequence: block_causal"},
   };
   return all;
 }
@@ -108,6 +149,20 @@ TEST_F(Check, LintsThePipeline) {
                               .limit(120)
                               .run();
   EXPECT_THAT(outcome, AllOf(ExitsWith(0), Prints("ok")));
+}
+
+TEST_F(Check, OfTwoSchedulesOneIsTooManyWhereThereAreStagesOnly) {
+  const std::string other = std::filesystem::path(TITAN_FAULT_PLUGINS) / "other_schedule.so";
+  const auto check = [&](const char* degree) {
+    return titan({"check", "--world-size", "2"})
+        .args(tiny_model())
+        .args({"--plugin", other, "--parallelism.pipeline_parallel_degree", degree, "--parallelism.num_pp_microbatches",
+               "2"})
+        .limit(120)
+        .run();
+  };
+  EXPECT_THAT(check("1"), ExitsWith(0));
+  EXPECT_THAT(check("2"), AllOf(ExitsWith(78), Says("two plugins have a schedule for pipelines")));
 }
 
 TEST_F(Check, TakesAWorldSizeOnly) {

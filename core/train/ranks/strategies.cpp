@@ -6,26 +6,11 @@
 
 #include "core/base/log.hpp"
 #include "core/base/plugin_call.hpp"
+#include "core/config/mesh_facts.hpp"
 #include "titan/torch/tensor.hpp"
 
 namespace titan::train {
 namespace {
-
-using config::Axis;
-
-titan_mesh_facts facts_of(const config::Mesh& mesh) {
-  const auto degree = [&mesh](Axis axis) { return static_cast<std::uint32_t>(mesh.degree(axis)); };
-  titan_mesh_facts facts{};
-  facts.struct_size = sizeof facts;
-  facts.world_size = static_cast<std::uint32_t>(mesh.world_size());
-  facts.pp = degree(Axis::pp);
-  facts.dp_replicate = degree(Axis::dp_replicate);
-  facts.dp_shard = degree(Axis::dp_shard);
-  facts.cp = degree(Axis::cp);
-  facts.tp = degree(Axis::tp);
-  facts.ep = static_cast<std::uint32_t>(mesh.expert_degree());
-  return facts;
-}
 
 titan_micro_batch abi_event(const MicroBatchEvent& event) {
   return {sizeof(titan_micro_batch), static_cast<std::uint32_t>(event.index), event.is_last ? 1 : 0,
@@ -62,7 +47,7 @@ void Strategies::validate(const config::Mesh& mesh, const titan_model_facts& fac
     throw ConfigError("[train] several ranks need a plugin with a parallelism strategy, and there is none: ",
                       mesh.describe(), ": put the parallel plugin beside the others, or run one rank");
   }
-  const titan_mesh_facts layout = facts_of(mesh);
+  const titan_mesh_facts layout = config::mesh_facts(mesh);
   call("validate", &titan_strategy_v1::validate, &layout, &facts);
 }
 
@@ -79,7 +64,7 @@ void Strategies::materialised() { call("materialised", &titan_strategy_v1::mater
 MicroBatch Strategies::split_batch(const MicroBatch& batch) const {
   MicroBatch mine = batch;
   for (const auto& strategy : strategies_) {
-    if (!TITAN_HAS(strategy.table, split_batch) || strategy.table->split_batch == nullptr) continue;
+    if (!has(*strategy.table, &titan_strategy_v1::split_batch) || strategy.table->split_batch == nullptr) continue;
     const std::array in{handle::lend(mine.tokens), handle::lend(mine.labels), handle::lend(mine.positions)};
     std::array<titan_tensor, 3> out{};
     plugin_call(host_, strategy.plugin.c_str(), "split_batch",
