@@ -18,7 +18,40 @@ bool is_one_of(const at::Tensor& tensor, strategy::Inputs inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const at::Tensor& input) { return tensor.is_same(input); });
 }
 
+bool is_inside(strategy::Module module, const strategy::Module& block) {
+  for (; !module.is_root(); module = module.parent()) {
+    if (module.id() == block.id()) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+/// An input of a unit whose gradient is still to come; taken back with a graph that has no backward, as forward's where
+/// layers are recomputed.
+class DataParallel::OpenInput {
+ public:
+  OpenInput(std::shared_ptr<DataParallel> owner, FlightPointer flight, std::size_t index)
+      : owner_(std::move(owner)), flight_(std::move(flight)), index_(index) {
+    ++flight_->units[index_].open_inputs;
+  }
+  ~OpenInput() {
+    if (!is_done_) --flight_->units[index_].open_inputs;
+  }
+  OpenInput(const OpenInput&) = delete;
+  OpenInput& operator=(const OpenInput&) = delete;
+
+  /// Its gradient is complete.
+  void done() {
+    if (!std::exchange(is_done_, true)) owner_->input_done(*flight_, index_);
+  }
+
+ private:
+  std::shared_ptr<DataParallel> owner_;
+  FlightPointer flight_;
+  std::size_t index_;
+  bool is_done_ = false;
+};
 
 Reshard reshard_policy(std::string_view text) {
   if (text == "always") return Reshard::always;
@@ -45,6 +78,7 @@ std::shared_ptr<DataParallel> DataParallel::apply(const strategy::Tree& tree, st
   }
   made->unused_.emplace(mesh);
   for (const UnitPlan& plan : plans) made->unused_->add_unit(plan.parameters);
+  made->order_backward();
   made->attach_all();
   return made;
 }
@@ -82,6 +116,27 @@ std::uint32_t DataParallel::stage_of(strategy::Module module) const {
     }
   }
   return options_.stages.back().index;  // beside the chain
+}
+
+std::size_t DataParallel::enclosing(std::size_t index) const {
+  std::size_t found = index;
+  for (std::size_t i = 0; i < index; ++i) {
+    if (is_inside(slots_[index].module, slots_[i].module)) found = i;
+  }
+  return found;
+}
+
+void DataParallel::order_backward() {
+  // A block's backward begins before that of the experts inside of it.
+  std::vector<std::size_t> order;
+  for (std::size_t end = slots_.size(); end > 0;) {
+    const std::size_t block = enclosing(end - 1);
+    order.push_back(block);
+    for (std::size_t inside = end; --inside > block;) order.push_back(inside);
+    end = block;
+  }
+  order.push_back(slots_.size());  // behind the last one comes none
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) slots_[order[i]].next_in_backward = order[i + 1];
 }
 
 void DataParallel::attach_all() {
@@ -123,8 +178,8 @@ strategy::Tensors DataParallel::watched(const FlightPointer& flight, std::size_t
     if (!input.requires_grad()) continue;
     // A node of its own: its gradient is asked for when all gradients inside the unit are complete.
     input = input.view_as(input);
-    ++flight->units[index].open_inputs;
-    strategy::on_gradient(input, [self = shared_from_this(), flight, index] { self->input_done(*flight, index); });
+    strategy::on_gradient(input,
+                          [open = std::make_shared<OpenInput>(shared_from_this(), flight, index)] { open->done(); });
   }
   return inputs;
 }
@@ -146,10 +201,11 @@ bool DataParallel::keeps_after_forward(std::size_t index) const {
   return options_.reshard == Reshard::never;
 }
 
-void DataParallel::before_backward(const Flight& flight, std::size_t index) {
+void DataParallel::before_backward(Flight& flight, std::size_t index) {
   slots_[index].unit->gather();
-  const bool has_next = index > 0 && is_neighbour(index, index - 1);
-  if (has_next && flight.units[index - 1].phase == Phase::forwarded) slots_[index - 1].unit->prefetch();
+  flight.units[index].phase = Phase::in_backward;
+  const std::size_t next = slots_[index].next_in_backward;
+  if (is_neighbour(index, next) && flight.units[next].phase == Phase::forwarded) slots_[next].unit->prefetch();
 }
 
 void DataParallel::input_done(Flight& flight, std::size_t index) {
@@ -158,8 +214,9 @@ void DataParallel::input_done(Flight& flight, std::size_t index) {
 }
 
 void DataParallel::after_backward(Flight& flight, std::size_t index) {
-  if (flight.units[index].phase != Phase::forwarded) return;
-  flight.units[index].phase = Phase::reduced;
+  Phase& phase = flight.units[index].phase;
+  if (phase == Phase::idle || phase == Phase::reduced) return;
+  phase = Phase::reduced;
   Unit& unit = *slots_[index].unit;
   // First what frees memory: the gradients' buffer takes its place.
   unit.release();
@@ -177,7 +234,13 @@ void DataParallel::settle() {
 void DataParallel::hold(std::uint32_t stage, bool on) {
   if (!is_pipelined() || options_.reshard == Reshard::always) return;
   for (const Slot& slot : slots_) {
-    if (slot.stage == stage) slot.unit->hold(on);
+    if (slot.stage == stage && !slot.is_shared) slot.unit->hold(on);
+  }
+}
+
+void DataParallel::hold_shared(bool on) {
+  for (const Slot& slot : slots_) {
+    if (slot.is_shared) slot.unit->hold(on);
   }
 }
 
@@ -188,6 +251,7 @@ void DataParallel::micro_batch_begin(const titan_micro_batch& micro_batch) {
   current_ = std::make_shared<Flight>(Flight{micro_batch.training != 0, micro_batch.is_last != 0, {}});
   current_->units.resize(slots_.size());
   flights_[place] = current_;
+  hold_shared(true);
   if (current_->training) hold(micro_batch.stage, true);
 }
 
@@ -203,11 +267,12 @@ void DataParallel::micro_batch_end(const titan_micro_batch& micro_batch) {
   const auto found = flights_.find({micro_batch.stage, micro_batch.index});
   if (found == flights_.end()) return;
   const FlightPointer flight = found->second;
+  if (flights_.size() == 1) hold_shared(false);
   // The first unit has no inputs with gradients, and a unit that the loss does not depend on has no backward.
   for (std::size_t i = slots_.size(); i-- > 0;) after_backward(*flight, i);
   settle();
   for (const Slot& slot : slots_) {
-    if (slot.stage == micro_batch.stage) slot.unit->release();
+    if (slot.stage == micro_batch.stage || slot.is_shared) slot.unit->release();
   }
   flights_.erase(found);
   current_.reset();

@@ -57,10 +57,11 @@ class DataParallel : public Part, public std::enable_shared_from_this<DataParall
   struct Slot {
     strategy::Module module;
     std::unique_ptr<Unit> unit;
-    bool is_shared = false;   // gathered until the micro-batch ends, and reduced there: others use it in between
+    bool is_shared = false;   // gathered until no micro-batch is on its way: others use it in between
     std::uint32_t stage = 0;  // by its index in the model
+    std::size_t next_in_backward = 0;
   };
-  enum class Phase { idle, forwarded, reduced };
+  enum class Phase { idle, forwarded, in_backward, reduced };
   /// A micro-batch between its begin and its end in a stage. In a pipeline several are on their way at a time.
   struct Flight {
     struct UnitState {
@@ -71,11 +72,13 @@ class DataParallel : public Part, public std::enable_shared_from_this<DataParall
     std::vector<UnitState> units;  // by slot
   };
   using FlightPointer = std::shared_ptr<Flight>;
+  class OpenInput;
   using Place = std::pair<std::uint32_t, std::uint32_t>;  // stage, micro-batch
 
   explicit DataParallel(const strategy::Tree& tree) : tree_(tree) {}
   void build_sharded(std::vector<UnitPlan>& plans, strategy::Mesh mesh);
   void build_replicated(std::vector<UnitPlan>& plans, strategy::Mesh mesh, std::int64_t bucket_elements);
+  void order_backward();
   void attach_all();
 
   strategy::Tensors around(std::size_t index, strategy::Frame& frame, strategy::Next next, strategy::Inputs in);
@@ -84,9 +87,11 @@ class DataParallel : public Part, public std::enable_shared_from_this<DataParall
   bool is_pipelined() const { return !options_.stages.empty(); }
   std::uint32_t stage_of(strategy::Module module) const;
   bool is_neighbour(std::size_t index, std::size_t other) const;
+  std::size_t enclosing(std::size_t index) const;
   bool keeps_after_forward(std::size_t index) const;
   void hold(std::uint32_t stage, bool on);
-  void before_backward(const Flight& flight, std::size_t index);
+  void hold_shared(bool on);
+  void before_backward(Flight& flight, std::size_t index);
   void input_done(Flight& flight, std::size_t index);
   void after_backward(Flight& flight, std::size_t index);
   void end_step(std::uint32_t stage);

@@ -302,6 +302,23 @@ TEST(DataParallel, ModulesBesideTheChainAreUnitsToo) {
   }
 }
 
+TEST(DataParallel, ATiedWeightStaysWhileMicroBatchesAreOnTheirWay) {
+  ModelOptions options;
+  options.tied = true;
+  const auto micro_batches = batches(3);
+  const Reference expected = reference(micro_batches, options);
+  options.strategy.stages = {{0, 0, static_cast<std::uint32_t>(ModelSizes().units()), 0}};
+  for (const Reshard reshard : {Reshard::always, Reshard::by_default}) {
+    options.strategy.reshard = reshard;
+    run_rank_threads(mesh(1, 2), [&](comm::Communicator& communicator) {
+      RankModel model(communicator, options);
+      model.step_in_flight(micro_batches);
+      expect_same(model, expected);
+      EXPECT_EQ(model.gathered_bytes(), 0U);
+    });
+  }
+}
+
 TEST(DataParallel, ValidationGathersAndLetsGo) {
   double expected = 0;
   run_rank_threads(mesh(1, 1), [&](comm::Communicator& communicator) {

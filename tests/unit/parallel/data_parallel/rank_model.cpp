@@ -89,7 +89,7 @@ void call(Body body) {
 
 RankModel::RankModel(comm::Communicator& communicator, const ModelOptions& options)
     : communicator_(communicator), sizes_(options.sizes), host_(plugin::HostServices{nullptr, engine_interface, 0, 1}) {
-  build(options.output_in_loss);
+  build(options);
   tree_.set_mesh(communicator.mesh());
   if (options.parallel) {
     const sdk::Host host(host_.get());
@@ -133,15 +133,19 @@ nn::ModuleId RankModel::loss_with_output() {
   return id;
 }
 
-void RankModel::build(bool output_in_loss) {
+void RankModel::build(const ModelOptions& options) {
   constexpr nn::ModuleId kRoot = TITAN_MODULE_ROOT;
-  tree_.add_to_chain(leaf(kRoot, "tok_embeddings", "titan.embedding", {kVocab, sizes_.dim}), 0);
+  const nn::ModuleId embedding = leaf(kRoot, "tok_embeddings", "titan.embedding", {kVocab, sizes_.dim});
+  tree_.add_to_chain(embedding, 0);
   for (int layer = 0; layer < sizes_.layers; ++layer) tree_.add_to_chain(block(layer), 0);
   tree_.add_to_chain(leaf(kRoot, "norm", "titan.rms_norm", {sizes_.dim}), 0);
-  if (output_in_loss) {
+  if (options.output_in_loss) {
     tree_.set_loss(loss_with_output());
   } else {
-    tree_.add_to_chain(leaf(kRoot, "output", "titan.linear", {kVocab, sizes_.dim}), 0);
+    const nn::ModuleId output = options.tied ? leaf(kRoot, "output", "titan.linear", {})
+                                             : leaf(kRoot, "output", "titan.linear", {kVocab, sizes_.dim});
+    if (options.tied) tree_.share_parameter(output, "weight", embedding, 0);
+    tree_.add_to_chain(output, 0);
     tree_.set_loss(leaf(kRoot, "loss", "titan.cross_entropy", {}));
   }
   tree_.validate();
@@ -161,15 +165,19 @@ at::Tensor RankModel::loss(const at::Tensor& rows) {
   return tree_.loss(tree_.forward(tokens, at::zeros_like(tokens)), tokens.roll(1, 1));
 }
 
+void RankModel::backward(const at::Tensor& loss, std::int64_t num_rows) {
+  try {
+    loss.backward(at::full_like(loss, 1.0 / static_cast<double>(num_rows)));
+  } catch (const c10::Error&) {
+    tensor::rethrow_torch_error();
+  }
+}
+
 void RankModel::micro_batch(const at::Tensor& rows, std::uint32_t index, bool is_last) {
   const titan_micro_batch event{sizeof event, index, is_last ? 1 : 0, 1};
   if (strategy() != nullptr) call([&] { strategy()->micro_batch_begin(event); });
   const at::Tensor sum = loss(rows);
-  try {
-    sum.backward(at::full_like(sum, 1.0 / static_cast<double>(rows.size(0))));
-  } catch (const c10::Error&) {
-    tensor::rethrow_torch_error();
-  }
+  backward(sum, rows.size(0));
   if (strategy() != nullptr) call([&] { strategy()->micro_batch_end(event); });
   tree_.collect_gradients();
 }
@@ -188,6 +196,24 @@ void RankModel::step(const std::vector<at::Tensor>& micro_batches) {
   tree_.zero_gradients();
   for (std::size_t i = 0; i < micro_batches.size(); ++i) {
     micro_batch(micro_batches[i], static_cast<std::uint32_t>(i), i + 1 == micro_batches.size());
+  }
+}
+
+void RankModel::step_in_flight(const std::vector<at::Tensor>& micro_batches) {
+  tree_.begin_ledger();
+  tree_.zero_gradients();
+  std::vector<titan_micro_batch> events;
+  std::vector<at::Tensor> losses;
+  for (std::uint32_t i = 0; i < micro_batches.size(); ++i) {
+    events.push_back({sizeof(titan_micro_batch), i, i + 1 == micro_batches.size() ? 1 : 0, 1, 0});
+    call([&] { strategy()->micro_batch_begin(events[i]); });
+    losses.push_back(loss(micro_batches[i]));
+  }
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    call([&] { strategy()->backward_begin(events[i]); });
+    backward(losses[i], micro_batches[i].size(0));
+    call([&] { strategy()->micro_batch_end(events[i]); });
+    tree_.collect_gradients();
   }
 }
 

@@ -29,6 +29,7 @@ struct ModelOptions {
   Options strategy;
   ModelSizes sizes;
   bool parallel = true;         // false: no strategy at all
+  bool tied = false;            // output has the weight of tok_embeddings
   bool output_in_loss = false;  // the last linear stands beside the chain, inside the loss module
 };
 
@@ -48,6 +49,8 @@ class RankModel {
   double validate(const at::Tensor& rows);
   /// A step over several micro-batches; gradients stay until update() or clear().
   void step(const std::vector<at::Tensor>& micro_batches);
+  /// The same with all forwards before the first backward, as in a pipeline.
+  void step_in_flight(const std::vector<at::Tensor>& micro_batches);
   /// AdamW on what the step left.
   void update();
   void clear();
@@ -64,7 +67,8 @@ class RankModel {
   int fail_in_backward_of_layer = -1;  // throws in backward
 
  private:
-  void build(bool output_in_loss);
+  void build(const ModelOptions& options);
+  void backward(const at::Tensor& loss, std::int64_t num_rows);
   nn::ModuleId leaf(nn::ModuleId parent, const char* name, const char* kind, const std::vector<std::int64_t>& shape);
   nn::ModuleId loss_with_output();
   nn::ModuleId block(int layer);
