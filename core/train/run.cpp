@@ -72,17 +72,23 @@ void Run::watch_collectives() {
 void Run::make_tree() {
   build_tree(run_, tree_);
   tree_.set_mesh(ranks_->mesh());
+  if (ranks_->mesh().degree(config::Axis::pp) > 1) plan_stages();
   strategies_.apply(tree_, ranks());
   check_memory(tree_, options_.precision, run_.ranks.local_world_size, memory_capacity());
   if (run_.stop != nullptr && ranks_->alone()) stop_between_blocks(tree_, *run_.stop);
   if (options_.debug.detect_anomaly) anomalies_.emplace(tree_);
 }
 
+void Run::plan_stages() {
+  tables_ = plan_pipeline(run_, block_names(tree_), options_.sizes.group);
+  // Before anything is placed: ranks of other orders would take each other's tensors for what they wait for.
+  require_same_run(facts_of(tables_), *ranks_);
+}
+
 void Run::make_pipeline() {
   comm::Group& stages = ranks().group("pp");
-  PipelineTables tables = plan_pipeline(run_, block_names(tree_), options_.sizes.group);
-  require_same_stages(tables.training, static_cast<std::size_t>(stages.rank()), tree_);
-  pipeline_.emplace(tree_, stages, std::move(tables), &strategies_, anomalies_ ? &*anomalies_ : nullptr);
+  require_same_stages(tables_.training, static_cast<std::size_t>(stages.rank()), tree_);
+  pipeline_.emplace(tree_, stages, std::move(tables_), &strategies_, anomalies_ ? &*anomalies_ : nullptr);
 }
 
 void Run::make_trainer(optim::LrSchedule schedule) {

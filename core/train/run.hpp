@@ -48,6 +48,7 @@ class Run {
   void prepare(const WrapSource& wrap);
   void watch_collectives();
   void make_tree();
+  void plan_stages();
   void make_pipeline();
   void make_trainer(optim::LrSchedule schedule);
   /// Throws the exception being handled, after telling the others.
@@ -62,6 +63,7 @@ class Run {
   nn::Tree tree_;
   std::unique_ptr<BatchSource> source_;
   std::optional<AnomalyWatch> anomalies_;
+  PipelineTables tables_;  // until there is a pipeline
   std::optional<Pipeline> pipeline_;
   std::unique_ptr<Validator> validator_;
   std::optional<Trainer> trainer_;

@@ -29,14 +29,14 @@ int free_port() {
 /// Two ranks that a person starts, each with a command line of its own.
 class ProcessAgreement : public ProcessRunsTest {
  protected:
-  Process start(int rank, std::initializer_list<std::string> words) const {
+  Command rank_command(int rank, std::initializer_list<std::string> words) const {
     Command command = tiny_run(words);
     return command.env("RANK", std::to_string(rank))
         .env("WORLD_SIZE", "2")
         .env("MASTER_ADDR", "127.0.0.1")
-        .env("MASTER_PORT", std::to_string(port_))
-        .start();
+        .env("MASTER_PORT", std::to_string(port_));
   }
+  Process start(int rank, std::initializer_list<std::string> words) const { return rank_command(rank, words).start(); }
   bool wait_for(const std::filesystem::path& file, const std::string& text) const {
     for (int tenths = 0; tenths < 1200; ++tenths) {
       if (read(file).find(text) != std::string::npos) return true;
@@ -65,6 +65,23 @@ TEST_F(ProcessAgreement, RanksWithOtherPluginsOfTheSameNameRefuseEachOther) {
   for (const Outcome& outcome : {first.wait(), second.wait()}) {
     EXPECT_THAT(outcome, ExitsWith(78));
     EXPECT_THAT(outcome, Says("plugin observability: observability 0.1.0"));
+  }
+}
+
+// Both orders are sound, so that nothing but a comparison of the files keeps the ranks from each other's gradients.
+TEST_F(ProcessAgreement, RanksWithOtherOrdersInFilesOfTheSameNameRefuseEachOther) {
+  const char* orders[] = {"0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n", "0F0,0F1,0B1,0B0\n1F0,1F1,1B1,1B0\n"};
+  const auto start_in_folder = [&](int rank) {
+    const std::filesystem::path file = folder_.write("rank" + std::to_string(rank) + "/order.csv", orders[rank]);
+    return rank_command(rank, {"--parallelism.pipeline_parallel_degree", "2", "--parallelism.num_pp_microbatches", "2",
+                               "--model.n_layers", "4", "--parallelism.pipeline_parallel_schedule_csv", "order.csv"})
+        .in(file.parent_path())
+        .start();
+  };
+  Process first = start_in_folder(0), second = start_in_folder(1);
+  for (const Outcome& outcome : {first.wait(), second.wait()}) {
+    EXPECT_THAT(outcome, ExitsWith(78));
+    EXPECT_THAT(outcome, Says("pipeline schedule: CSV "));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/hashing.hpp"
 #include "core/base/log.hpp"
 #include "core/schedule/lint.hpp"
 #include "core/schedule/read_table.hpp"
@@ -15,6 +16,12 @@ namespace {
 
 bool is_same(const nn::Stage& a, const titan_stage& b) {
   return a.index == b.index && a.first == b.first && a.count == b.count;
+}
+
+/// Its name, for people, and a digest of what its ranks run.
+std::string fact(const schedule::Table& table) {
+  const std::string content = schedule::render_stages(table) + schedule::to_csv(table, true);
+  return concat(printable(table.name), ' ', hash128(content));
 }
 
 }  // namespace
@@ -38,6 +45,10 @@ PipelineTables plan_pipeline(const EngineRun& run, const std::vector<std::string
            num_ranks, " ranks, ", num_micro_batches, " micro-batches at a time, ",
            schedule::describe(schedule::simulate_time(tables.training)));
   return tables;
+}
+
+RunFacts facts_of(const PipelineTables& tables) {
+  return {{"pipeline schedule", fact(tables.training)}, {"pipeline schedule of evaluation", fact(tables.evaluation)}};
 }
 
 std::vector<std::string> block_names(const nn::Tree& tree) {

@@ -7,6 +7,7 @@
 #include "core/config/engine.hpp"
 #include "core/nn/tree.hpp"
 #include "core/train/pipeline/pipeline.hpp"
+#include "core/train/ranks/same_run.hpp"
 
 namespace titan::train {
 
@@ -14,6 +15,9 @@ namespace titan::train {
 /// it refuses the request, or a table cannot run.
 PipelineTables plan_pipeline(const EngineRun& run, const std::vector<std::string>& blocks,
                              std::int64_t num_micro_batches);
+
+/// What of the tables must be equal on all ranks of a run: a digest of the stages and actions of each.
+RunFacts facts_of(const PipelineTables& tables);
 
 /// Names of the chain's blocks, in order.
 std::vector<std::string> block_names(const nn::Tree& tree);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "core/base/error.hpp"
 #include "tests/unit/schedule/tables.hpp"
 #include "tests/unit/train/tiny_run.hpp"
@@ -22,6 +24,20 @@ TEST(PlanPipeline, NeedsAPluginWithASchedule) {
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("a pipeline needs a plugin with a schedule, and there is none: pp 2"));
   }
+}
+
+TEST(PlanPipeline, OtherOrdersAndOtherStagesAreOtherFacts) {
+  const PipelineTables tables{schedule::two_ranks(), schedule::two_ranks()};
+  EXPECT_EQ(facts_of(tables), facts_of(tables));
+  PipelineTables order = tables, stages = tables, evaluation = tables;
+  std::swap(order.training.ranks[0].actions[0], order.training.ranks[0].actions[2]);
+  stages.training.ranks[0].stages[0].count = 1;
+  evaluation.evaluation.ranks[1].actions.pop_back();
+  EXPECT_EQ(facts_of(order)[0].first, "pipeline schedule");
+  EXPECT_NE(facts_of(order)[0], facts_of(tables)[0]);
+  EXPECT_NE(facts_of(stages)[0], facts_of(tables)[0]);
+  EXPECT_EQ(facts_of(evaluation)[0], facts_of(tables)[0]);
+  EXPECT_NE(facts_of(evaluation)[1], facts_of(tables)[1]);
 }
 
 TEST(PlanPipeline, NamesTheBlocksOfTheChain) {
