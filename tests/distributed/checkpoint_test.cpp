@@ -59,6 +59,40 @@ TEST(RandomNumbers, FollowTheSeed) {
   EXPECT_NE(run_ranks(with(dropout_run("none"), "debug.seed", "8")).steps[0].loss, seven.steps[0].loss);
 }
 
+TEST(RandomNumbers, AreThoseOfTheForwardInEveryLayout) {
+  for (const config::Degrees& degrees : {config::Degrees{1, 1, 2, 1, 1}, config::Degrees{2, 1, 1, 1, 1}}) {
+    const auto trained = [&](const char* mode) {
+      RankRuns runs = dropout_run(mode, degrees);
+      // In a pipeline a micro-batch is recomputed when others have drawn after it.
+      if (degrees[0] > 1) runs = with(std::move(runs), "parallelism.num_pp_microbatches", "4");
+      return run_ranks(runs);
+    };
+    const RankOutcome none = trained("none");
+    for (const char* mode : {"selective", "full"}) {
+      const RankOutcome outcome = trained(mode);
+      EXPECT_TRUE(bit_equal(outcome.first_gradients, none.first_gradients)) << mode;
+      EXPECT_TRUE(bit_equal(outcome.parameters, none.parameters)) << mode;
+    }
+  }
+}
+
+// Documents are found once in forward, by the first layer, and by every layer in its recomputation.
+TEST(Documents, AreFoundAgainInEveryRecomputation) {
+  const auto trained = [](const char* mode) {
+    RankRuns runs = parity_run(kOneRank, kDouble, 1);
+    runs.steps = 1;
+    runs.settings.insert(runs.settings.end(), {{"model.n_layers", "3"},
+                                               {"model.attn_mask_type", "block_causal"},
+                                               {"training.max_context_length", "64"},
+                                               {"activation_checkpoint.mode", mode}});
+    return run_ranks(runs);
+  };
+  const RankOutcome none = trained("none");
+  for (const char* mode : {"selective", "full"}) {
+    EXPECT_TRUE(bit_equal(trained(mode).first_gradients, none.first_gradients)) << mode;
+  }
+}
+
 // Gradients of layers that are not recomputed are the same: what changes is who keeps what.
 TEST(Layers, EveryNthIsRecomputed) {
   RankRuns one = parity_run(kOneRank, kDouble, 1);
