@@ -3,7 +3,7 @@
 namespace titan::parallel::pipeline {
 namespace {
 
-constexpr double kMostLayers = 1e6;  // so that sums of them can be worked with
+constexpr double kMostLayers = 65536;  // so that sums of them can be worked with
 
 }  // namespace
 
