@@ -9,8 +9,7 @@ namespace titan::parallel {
 LoadBalancer load_balancer(std::string_view text) {
   if (text == "headtail") return LoadBalancer::headtail;
   if (text == "none") return LoadBalancer::none;
-  throw sdk::ConfigError("[context_parallel] parallelism.context_parallel_load_balancer must be headtail or none: ",
-                         text);
+  throw sdk::ConfigError("[context_parallel] ", kBalancerOption, " must be headtail or none: ", text);
 }
 
 std::int64_t num_chunks(LoadBalancer balancer, std::int64_t num_ranks) {

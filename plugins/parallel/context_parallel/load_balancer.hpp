@@ -11,7 +11,9 @@ namespace titan::parallel {
 /// i and 2n-1-i of 2n, so that under a causal mask all ranks have the same work; with none it has chunk i of n.
 enum class LoadBalancer { headtail, none };
 
-/// Reads the value of parallelism.context_parallel_load_balancer.
+inline constexpr const char* kBalancerOption = "parallelism.context_parallel_load_balancer";
+
+/// Reads the value of kBalancerOption.
 LoadBalancer load_balancer(std::string_view text);
 
 /// Chunks that a row is cut into for that many ranks: the row's length must be a multiple of it.

@@ -12,7 +12,6 @@
 namespace titan::parallel {
 namespace {
 
-constexpr const char* kBalancerOption = "parallelism.context_parallel_load_balancer";
 constexpr const char* kLengthOption = "training.max_context_length";
 constexpr const char* kAttention = "titan.attention";
 

@@ -33,13 +33,14 @@ void check_heads(std::int64_t tp, const titan_model_facts& model) {
                          divisors(std::gcd(model.num_heads, model.num_kv_heads)), " would fit");
 }
 
-/// With context parallelism a rank has two chunks of the sequence, or one of twice the length.
-void check_sequence(std::int64_t tp, std::int64_t cp, std::int64_t length) {
-  const std::int64_t unit = cp == 1 ? tp : 2 * cp * tp;
+void check_sequence(std::int64_t tp, std::int64_t cp, const TensorSettings& settings) {
+  const std::int64_t chunks = settings.chunks_per_rank, length = settings.sequence_length;
+  const std::int64_t unit = cp == 1 ? tp : chunks * cp * tp;
   if (length % unit == 0) return;
   const std::string parts =
       cp == 1 ? sdk::concat(kTensorOption, " ", tp)
-              : sdk::concat(kTensorOption, " ", tp, " x 2 x parallelism.context_parallel_degree ", cp, " = ", unit);
+              : sdk::concat(kTensorOption, " ", tp, chunks == 1 ? std::string() : sdk::concat(" x ", chunks),
+                            " x parallelism.context_parallel_degree ", cp, " = ", unit);
   const std::int64_t below = length / unit * unit;
   throw sdk::ConfigError("[tensor_parallel] sequence parallelism cuts the sequence, so ", kLengthOption,
                          " must be a multiple of ", parts, ": ", division(length, unit), ": ",
@@ -53,7 +54,7 @@ void check_limits(const titan_mesh_facts& mesh, const titan_model_facts& model, 
   if (mesh.tp == 1) return;
   check_heads(mesh.tp, model);
   if (settings.splits_sequence) {
-    check_sequence(mesh.tp, mesh.cp, settings.sequence_length);
+    check_sequence(mesh.tp, mesh.cp, settings);
   } else if (mesh.ep > 1) {
     throw sdk::ConfigError("[tensor_parallel] spreading experts over ranks needs a split sequence: ", kTensorOption,
                            " ", mesh.tp, ", parallelism.expert_parallel_degree ", mesh.ep, ", ", kSequenceOption,

@@ -15,6 +15,7 @@ inline constexpr const char* kLengthOption = "training.max_context_length";
 struct TensorSettings {
   bool splits_sequence = true;
   std::int64_t sequence_length = 0;
+  std::int64_t chunks_per_rank = 2;  // of a row, where context parallelism splits it
 };
 
 /// ConfigError, with option, arithmetic and what would fit, for a model or sequence that the degree does not divide.

@@ -1,5 +1,6 @@
 #include "plugins/parallel/tensor_parallel/strategy.hpp"
 
+#include "plugins/parallel/context_parallel/load_balancer.hpp"
 #include "plugins/parallel/tensor_parallel/limits.hpp"
 #include "plugins/parallel/tensor_parallel/tensor_parallel.hpp"
 
@@ -15,8 +16,11 @@ void describe(sdk::Describe& declare) {
 }
 
 void validate(const sdk::Config& config, const titan_mesh_facts& mesh, const titan_model_facts& model) {
+  const LoadBalancer balancer = load_balancer(config.string(kBalancerOption));
   check_limits(mesh, model,
-               {.splits_sequence = config.boolean(kSequenceOption), .sequence_length = config.integer(kLengthOption)});
+               {.splits_sequence = config.boolean(kSequenceOption),
+                .sequence_length = config.integer(kLengthOption),
+                .chunks_per_rank = num_chunks(balancer, 1)});
 }
 
 std::shared_ptr<Part> apply(const sdk::Host& host, const strategy::Tree& tree, const strategy::Mesh& mesh,
