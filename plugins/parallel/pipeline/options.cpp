@@ -15,7 +15,7 @@ Kind Options::kind() const {
 
 void declare_options(sdk::Describe& declare) {
   declare.options({
-      {kSchedule, "1F1B",
+      {kSchedule, kDefaultSchedule,
        "Order of forwards and backwards in a pipeline. 1F1B: each forward is followed by a backward as soon as there "
        "is "
        "one; GPipe: all forwards first; Interleaved1F1B: as 1F1B with several stages a rank, which wait less. "
@@ -38,9 +38,8 @@ void declare_options(sdk::Describe& declare) {
       {kLastLess, 1, "How many layers the head counts as: so many fewer are on the last stage.", sdk::at_least(0),
        sdk::at_most(kMostLayers), sdk::must_match},
       {kModules, sdk::Strings{""},
-       "Blocks of each stage by name, instead of an even split: one text a stage, names separated by blanks. Empty: "
-       "split "
-       "evenly.",
+       "Blocks of each stage by name, instead of an even split: one text a stage, names separated by blanks, as in "
+       "'tok_embeddings layers.0,layers.1 norm output' for 2 stages. Empty: split evenly.",
        sdk::must_match},
   });
 }

@@ -12,9 +12,11 @@ namespace titan::parallel::pipeline {
 
 enum class Kind { gpipe, one_forward_one_backward, interleaved, file };
 
+inline constexpr const char* kDefaultSchedule = "1F1B";
+
 /// What the options ask of a pipeline.
 struct Options {
-  std::string schedule = "1F1B";
+  std::string schedule = kDefaultSchedule;
   std::string csv;  // file with the order of actions; empty: the schedule's own
   std::optional<std::int64_t> layers_per_stage;
   std::int64_t first_stage_less_layers = 1, last_stage_less_layers = 1;

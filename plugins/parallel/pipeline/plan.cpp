@@ -26,7 +26,26 @@ void check_length(std::int64_t num_stages, std::int64_t num_micro_batches) {
 void check_micro_batches(std::int64_t num_micro_batches, std::int64_t num_ranks) {
   if (num_micro_batches >= num_ranks) return;
   throw sdk::ConfigError("[pipeline] a pipeline needs at least as many micro-batches as ranks: ", kNumMicroBatches, " ",
-                         num_micro_batches, ", parallelism.pipeline_parallel_degree ", num_ranks);
+                         num_micro_batches, ", parallelism.pipeline_parallel_degree ", num_ranks, ": set --",
+                         kNumMicroBatches, " to at least ", num_ranks);
+}
+
+/// Options of which one would be ignored.
+void check_contradictions(const Options& options) {
+  const bool has_file = options.kind() == Kind::file, has_count = options.layers_per_stage.has_value();
+  if (has_count && !options.modules.empty()) {
+    throw sdk::ConfigError("[pipeline] two options say what the stages are: ", kLayersPerStage, " ",
+                           *options.layers_per_stage, ", ", kModules, " of ", options.modules.size(),
+                           ": leave one of them out");
+  }
+  if (has_file && has_count) {
+    throw sdk::ConfigError("[pipeline] the file of the schedule says how many stages there are: ", options.csv, ", ",
+                           kLayersPerStage, " ", *options.layers_per_stage, ": leave one of them out");
+  }
+  if (has_file && options.schedule != kDefaultSchedule) {
+    throw sdk::ConfigError("[pipeline] two options say what the order is: ", kSchedule, " ", options.schedule, ", ",
+                           kCsv, " ", options.csv, ": leave one of them out");
+  }
 }
 
 Rows rows_of_file(const Options& options, const Request& request) {
@@ -83,11 +102,13 @@ Request request_of(const titan_schedule_request& request) {
 }
 
 void check_options(const Options& options, std::int64_t num_ranks, std::int64_t num_layers) {
+  check_contradictions(options);
   check_micro_batches(options.num_micro_batches, num_ranks);
   if (options.kind() != Kind::file && num_layers > 0) count_stages(options, num_ranks, {1, num_layers, 1});
 }
 
 Plan make_plan(const Options& options, const Request& request) {
+  check_contradictions(options);
   check_micro_batches(request.num_micro_batches, request.num_ranks);
   Plan plan;
   std::int64_t num_stages = 0;

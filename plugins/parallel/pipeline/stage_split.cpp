@@ -110,7 +110,7 @@ std::int64_t count_stages(const Options& options, std::int64_t num_ranks, const 
     arithmetic = sdk::concat(weights.text(), ", ", kLayersPerStage, " ", *options.layers_per_stage, ": ");
   }
   check_stages_per_rank(options, stages, num_ranks, arithmetic);
-  require_layers(stages, weights);
+  if (options.modules.empty()) require_layers(stages, weights);  // named blocks count by themselves
   return stages;
 }
 

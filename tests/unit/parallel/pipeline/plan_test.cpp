@@ -160,6 +160,29 @@ TEST_F(PlanOfFile, ItsSizesMustFit) {
   EXPECT_THAT(refusal(named, {2, chain(2), 2, true}), HasSubstr("equally many stages: 2, 3"));
 }
 
+TEST(Plan, OptionsThatContradictEachOtherAreRefused) {
+  Options options;
+  options.layers_per_stage = 4;
+  options.modules = {"tok_embeddings layers.0 layers.1", "norm output"};
+  const Request request{2, chain(2), 2, true};
+  EXPECT_THAT(refusal(options, request), HasSubstr("parallelism.pipeline_parallel_layers_per_stage 4, "
+                                                   "parallelism.module_fqns_per_model_part of 2: leave one"));
+  options.modules.clear();
+  options.csv = "order.csv";
+  EXPECT_THAT(refusal(options, request), HasSubstr("how many stages there are: order.csv, "
+                                                   "parallelism.pipeline_parallel_layers_per_stage 4"));
+  options.layers_per_stage.reset();
+  options.schedule = "GPipe";
+  EXPECT_THAT(refusal(options, request), HasSubstr("parallelism.pipeline_parallel_schedule GPipe, "
+                                                   "parallelism.pipeline_parallel_schedule_csv order.csv"));
+  EXPECT_THROW(check_options(options, 2, 2), sdk::ConfigError);
+}
+
+TEST(Plan, TooFewMicroBatchesNameTheRemedy) {
+  EXPECT_THAT(refusal({}, {2, chain(2), 1, true}),
+              HasSubstr("parallelism.pipeline_parallel_degree 2: set --parallelism.num_pp_microbatches to at least 2"));
+}
+
 TEST_F(PlanOfFile, AStageFarAwayIsTooLong) {
   const Options options = with("0F0,0F1,0B0,0B1\n1000000F0,1000000F1,1000000B0,1000000B1\n");
   EXPECT_THAT(refusal(options, {2, chain(2), 2, true}), HasSubstr("a schedule is too long: 1000001 stages"));

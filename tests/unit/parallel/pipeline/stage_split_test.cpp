@@ -104,6 +104,13 @@ TEST(CountStages, LayersPerStageMustFit) {
   EXPECT_THAT(refusal([&] { count_stages(options, 2, {1, 6, 2}); }), HasSubstr("runs at least two stages a rank"));
 }
 
+TEST(CountStages, NamedBlocksMayBeMoreThanLayersCount) {
+  Options options;
+  options.modules = {"tok_embeddings", "layers.0", "layers.1", "norm", "output"};
+  EXPECT_EQ(count_stages(options, 5, {1, 2, 2}), 5) << "2 layers + embedding 1 + head 1 = 4";
+  EXPECT_THAT(counts(split_stages(options, chain(2), 5)), ElementsAre(1U, 1U, 1U, 1U, 1U));
+}
+
 TEST(CountStages, MoreStagesThanLayersAreRefused) {
   EXPECT_THAT(refusal([] {
                 count_stages({}, 9, {1, 6, 2});
