@@ -53,15 +53,16 @@ class Sum : public Function<Sum> {
 /// The sequence is dim 1 of activations, whatever stands behind it.
 void require_sequence(const strategy::Frame& frame, const at::Tensor& x) {
   if (x.dim() == 3) return;
-  throw sdk::InternalError(
-      "[", frame.module().name(), "] sequence parallelism cuts dim 1 of activations [B, L, D], and",
-      " here they have another number of dims: ", x.dim(), ": --parallelism.no_enable_sequence_parallel");
+  throw sdk::ConfigError("[", frame.module().name(), "] sequence parallelism cuts dim 1 of activations [B, L, D], and",
+                         " here they have another number of dims: ", x.dim(),
+                         ": --parallelism.no_enable_sequence_parallel");
 }
 
 void require_divisible(const strategy::Frame& frame, const at::Tensor& x, std::int64_t num_ranks) {
   if (x.dim() >= 2 && x.size(1) % num_ranks == 0) return;
-  throw sdk::InternalError("[", frame.module().name(), "] sequence parallelism cannot cut the sequence: length ",
-                           x.dim() >= 2 ? x.size(1) : 0, ", ", num_ranks, " ranks");
+  throw sdk::ConfigError("[", frame.module().name(), "] sequence parallelism cannot cut the sequence: length ",
+                         x.dim() >= 2 ? x.size(1) : 0, ", ", num_ranks,
+                         " ranks: another length, or --parallelism.no_enable_sequence_parallel");
 }
 
 }  // namespace

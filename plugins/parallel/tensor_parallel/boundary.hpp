@@ -24,7 +24,7 @@ class Boundary {
   at::Tensor leave(const strategy::Frame& frame, const at::Tensor& summand) const;
   /// The sum over the ranks; its gradient is each summand's.
   at::Tensor sum(const at::Tensor& summand) const;
-  /// This rank's part of dim 1 of [B, L, ...]. InternalError, naming the running module, when it cannot be cut.
+  /// This rank's part of dim 1 of [B, L, ...]. ConfigError, naming the running module, when it cannot be cut.
   at::Tensor part(const strategy::Frame& frame, const at::Tensor& whole) const;
 
   bool splits_sequence() const { return splits_sequence_; }

@@ -63,9 +63,8 @@ void attach_loss(const strategy::Tree& tree, const Boundary& boundary) {
   if (!splits_words && !boundary.splits_sequence()) return;
   const auto losses = leaves(tree, tree.loss_module(), "titan.cross_entropy");
   if (losses.empty()) {
-    throw sdk::InternalError(
-        "[tensor_parallel] logits are split over ranks, so the loss must be a titan.cross_entropy: ",
-        tree.loss_module().name(), " has none");
+    throw sdk::ConfigError("[tensor_parallel] logits are split over ranks, so the loss must be a titan.cross_entropy: ",
+                           tree.loss_module().name(), " has none: --parallelism.tensor_parallel_degree 1");
   }
   for (const strategy::Module& loss : losses) {
     if (splits_words) {

@@ -52,8 +52,8 @@ Mixtures::Mixtures(const strategy::Tree& tree, const std::set<std::string>& expe
         std::find_if(parents.begin(), parents.end(), [&](const auto& one) { return routes.contains(one.id()); });
     if (mixture == parents.end()) mixture = parents.begin();
     if (mixture == parents.end() || outside.contains(mixture->id())) {
-      throw sdk::InternalError("[tensor_parallel] experts and their router must stand in a module of their own, below ",
-                               "a block of the chain: ", module.name());
+      throw sdk::ConfigError("[tensor_parallel] experts and their router must stand in a module of their own, below ",
+                             "a block of the chain: ", module.name(), ": --parallelism.tensor_parallel_degree 1");
     }
     if (ids_.insert(mixture->id()).second) modules_.push_back(*mixture);
   }

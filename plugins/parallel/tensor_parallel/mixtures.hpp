@@ -13,7 +13,7 @@ namespace titan::parallel {
 /// summand of the module's output.
 class Mixtures {
  public:
-  /// `expert_parameters` are spread over ranks as whole experts: their modules stay as they are. InternalError names a
+  /// `expert_parameters` are spread over ranks as whole experts: their modules stay as they are. ConfigError names a
   /// mixture that is not a module of its own below a block of the chain.
   Mixtures(const strategy::Tree& tree, const std::set<std::string>& expert_parameters);
 

@@ -38,8 +38,9 @@ const Rule& rule_of(const strategy::Module& module, const strategy::Parameter& p
     if (rule.kind.empty() || rule.kind == module.kind()) return rule;
     name = rule.name;
   }
-  throw sdk::InternalError("[tensor_parallel] a parameter cannot be split in this way in a module of this kind: ",
-                           parameter.name(), ", split ", name, ", kind ", module.kind());
+  throw sdk::ConfigError(
+      "[tensor_parallel] a parameter cannot be split in this way in a module of this kind: ", parameter.name(),
+      ", split ", name, ", kind ", module.kind(), ": --parallelism.tensor_parallel_degree 1");
 }
 
 void cut(const strategy::Parameter& parameter, const Rule& rule, const TensorRank& rank) {

@@ -22,7 +22,7 @@ struct TensorPlacements {
 };
 
 /// Lays every parameter over the ranks as its split says, and declares its gradient. Those in `expert_parameters` are
-/// left alone. ConfigError names a parameter that the number of ranks does not divide; InternalError one whose split
+/// left alone. ConfigError names a parameter that the number of ranks does not divide, or one whose split
 /// its module's kind cannot have.
 TensorPlacements place_parameters(const strategy::Tree& tree, const TensorRank& rank, const Mixtures& mixtures,
                                   const std::set<std::string>& expert_parameters);
