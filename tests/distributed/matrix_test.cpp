@@ -45,6 +45,7 @@ const std::vector<Layout>& layouts() {
       {"fsdp2_ep2", {1, 1, 4, 1, 1}, 2},
       {"fsdp2_tp2_ep2", {1, 1, 2, 1, 2}, 2},
       {"pp2_ep2", {2, 1, 2, 1, 1}, 2, "1F1B"},
+      {"hsdp2x2", {1, 2, 2, 1, 1}},
   };
   return all;
 }
