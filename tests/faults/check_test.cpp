@@ -89,7 +89,13 @@ const std::vector<Rule>& rules() {
       {"experts_and_tp", 4,
        joined(kMixture, {"--parallelism.expert_parallel_degree", "2", "--parallelism.tensor_parallel_degree", "4"}),
        "must divide dp_shard x cp x tp, and be 1 or a multiple of tp: 2, dp_shard 1 x cp 1 x tp 4 = 4"},
-      // What only the model's modules tell.
+  };
+  return all;
+}
+
+/// What only the model's modules tell.
+const std::vector<Rule>& rules_of_modules() {
+  static const std::vector<Rule> all = {
       {"features",
        2,
        {"--parallelism.tensor_parallel_degree", "2", "--model.hidden_dim", "33"},
@@ -126,6 +132,8 @@ TEST_P(Arithmetic, IsRefusedByTheVerb) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, Arithmetic, ::testing::ValuesIn(rules()),
+                         [](const auto& rule) { return std::string(rule.param.name); });
+INSTANTIATE_TEST_SUITE_P(Modules, Arithmetic, ::testing::ValuesIn(rules_of_modules()),
                          [](const auto& rule) { return std::string(rule.param.name); });
 
 using Check = RanksTest;
