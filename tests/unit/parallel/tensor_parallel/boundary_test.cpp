@@ -111,7 +111,7 @@ std::string error_of(const at::Tensor& x, bool enters) {
   } catch (const PluginError& error) {
     text = error.what();
   } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::internal);
+    EXPECT_EQ(error.exit(), Exit::config);
     text = error.what();
   }
   return text;

@@ -174,22 +174,22 @@ TEST(TensorParallel, RefusesFeaturesThatItCannotDivide) {
 TEST(TensorParallel, RefusesASplitThatAKindCannotHave) {
   SplitOptions options;
   options.norm_split = TITAN_SPLIT_COLUMN;
-  EXPECT_THAT(error_of(mesh(2), options, Exit::internal),
+  EXPECT_THAT(error_of(mesh(2), options, Exit::config),
               AllOf(HasSubstr("layers.0.norm.weight"), HasSubstr("split column"), HasSubstr("titan.rms_norm")));
 }
 
 TEST(TensorParallel, RefusesALossOfItsOwnWhereLogitsAreSplit) {
   SplitOptions options;
   options.has_own_loss = true;
-  EXPECT_THAT(error_of(mesh(2), options, Exit::internal), HasSubstr("the loss must be a titan.cross_entropy: loss"));
+  EXPECT_THAT(error_of(mesh(2), options, Exit::config), HasSubstr("the loss must be a titan.cross_entropy: loss"));
   options.output_split = TITAN_SPLIT_REPLICATE;
-  EXPECT_THAT(error_of(mesh(2), options, Exit::internal), HasSubstr("the loss must be a titan.cross_entropy: loss"));
+  EXPECT_THAT(error_of(mesh(2), options, Exit::config), HasSubstr("the loss must be a titan.cross_entropy: loss"));
   options.splits_sequence = false;
-  EXPECT_EQ(error_of(mesh(2), options, Exit::internal), "(nothing)") << "every rank has all logits";
+  EXPECT_EQ(error_of(mesh(2), options, Exit::config), "(nothing)") << "every rank has all logits";
 }
 
 TEST(TensorParallel, ASequenceThatCannotBeCutIsRefused) {
-  EXPECT_THAT(error_of(mesh(8), {.vocab = 11, .width = 48}, Exit::internal),
+  EXPECT_THAT(error_of(mesh(8), {.vocab = 11, .width = 48}, Exit::config),
               AllOf(HasSubstr("[tok_embeddings]"), HasSubstr("length 12, 8 ranks")));
 }
 
