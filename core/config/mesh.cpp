@@ -96,8 +96,8 @@ Mesh::Mesh(const Degrees& degrees, std::int64_t world_size, std::int64_t expert_
   const std::int64_t tp = degree(Axis::tp), ranks = degree(Axis::dp_shard) * degree(Axis::cp) * tp;
   if (expert_degree < 1 || ranks % expert_degree != 0 || (expert_degree > 1 && expert_degree % tp != 0)) {
     throw ConfigError("[mesh] ", kExpertOption,
-                      " must divide dp_shard x cp x tp, and be 1 or a multiple of tp: ", expert_degree,
-                      ", dp_shard ", degree(Axis::dp_shard), " x cp ", degree(Axis::cp), " x tp ", tp, " = ", ranks);
+                      " must divide dp_shard x cp x tp, and be 1 or a multiple of tp: ", expert_degree, ", dp_shard ",
+                      degree(Axis::dp_shard), " x cp ", degree(Axis::cp), " x tp ", tp, " = ", ranks);
   }
   expert_degree_ = expert_degree;
 }

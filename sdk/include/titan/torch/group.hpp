@@ -147,7 +147,8 @@ class Mesh {
       : host_(handle.host), table_(handle.host.require<titan_collective_v1>(TITAN_COLLECTIVE_V1)), mesh_(handle.mesh) {}
 
   /// This rank's group along an axis ("dp_replicate", "dp_shard", "cp", "tp", "pp"), along folded axes ("dp", "fsdp",
-  /// "loss", "stage"), of experts ("ep", "efsdp") or of all ranks ("world"). A group of one rank copies. HostError: no such axis.
+  /// "loss", "stage"), of experts ("ep", "efsdp") or of all ranks ("world"). A group of one rank copies. HostError: no
+  /// such axis.
   Group group(std::string_view axis) const {
     titan_group* found = nullptr;
     host_.check(table_->group(mesh_, sdk::borrow(axis), &found));
