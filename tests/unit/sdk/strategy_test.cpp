@@ -46,7 +46,7 @@ class SdkStrategy : public ::testing::Test {
   test::FakeHost host_;
   titan_mesh_facts mesh_{sizeof(titan_mesh_facts), 4, 1, 1, 4, 1, 1, 1};
   titan_model_facts model_{};
-  titan_micro_batch last_{sizeof(titan_micro_batch), 3, 1, 1};
+  titan_micro_batch last_{sizeof(titan_micro_batch), 3, 1, 1, 0};
 };
 
 TEST_F(SdkStrategy, CallsReachTheClass) {

@@ -55,7 +55,7 @@ TEST_F(TorchStrategy, LibtorchsErrorsLoseTheirBacktraces) {
 
 TEST_F(TorchStrategy, OurOwnErrorsStayAsTheyAre) {
   EXPECT_EQ(taken(calls_.apply(&instance_, nullptr, nullptr)), "78: does not fit");
-  const titan_micro_batch last{sizeof(titan_micro_batch), 0, 1, 1};
+  const titan_micro_batch last{sizeof(titan_micro_batch), 0, 1, 1, 0};
   EXPECT_EQ(taken(calls_.micro_batch_end(&instance_, &last)), "(nothing)");
 }
 

@@ -174,7 +174,7 @@ void RankModel::backward(const at::Tensor& loss, std::int64_t num_rows) {
 }
 
 void RankModel::micro_batch(const at::Tensor& rows, std::uint32_t index, bool is_last) {
-  const titan_micro_batch event{sizeof event, index, is_last ? 1 : 0, 1};
+  const titan_micro_batch event{sizeof event, index, is_last ? 1 : 0, 1, 0};
   if (strategy() != nullptr) call([&] { strategy()->micro_batch_begin(event); });
   const at::Tensor sum = loss(rows);
   backward(sum, rows.size(0));
@@ -183,7 +183,7 @@ void RankModel::micro_batch(const at::Tensor& rows, std::uint32_t index, bool is
 }
 
 double RankModel::validate(const at::Tensor& rows) {
-  const titan_micro_batch event{sizeof event, 0, 1, 0};
+  const titan_micro_batch event{sizeof event, 0, 1, 0, 0};
   const at::NoGradGuard no_grad;
   if (strategy() != nullptr) call([&] { strategy()->micro_batch_begin(event); });
   const double value = loss(rows).item<double>();
