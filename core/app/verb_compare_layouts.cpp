@@ -146,9 +146,7 @@ AppVerb compare_layouts_verb() {
        .help = "How far gradients and weights may be apart, max|a-b| / max|b| of a parameter. Default: 1e-9 in "
                "float64, 1e-5 and 1e-4 in float32, 0.05 in what is coarser."},
       {.name = "json", .metavar = {}, .help = "Print one JSON object."}};
-  for (config::Flag& flag : plugin_flags()) {
-    if (flag.name == "help") flags.push_back(std::move(flag));
-  }
+  flags.push_back(help_flag());
   return {{.name = "compare layouts",
            .summary = "Compare a layout with one rank on the same batches, parameter by parameter; status 1 when they "
                       "differ: titan compare layouts --world-size 2 -- --module llama3 --config llama3_parity.",

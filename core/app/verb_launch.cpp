@@ -99,9 +99,7 @@ void run(const Session& session, const config::Invocation& invocation) {
 
 AppVerb launch_verb() {
   std::vector<config::Flag> flags = launch::launch_flags();
-  for (config::Flag& flag : plugin_flags()) {
-    if (flag.name == "help") flags.push_back(std::move(flag));
-  }
+  flags.push_back(help_flag());
   return {{.name = "launch",
            .summary = "Run several ranks of one training on this node, as torchrun does: titan launch "
                       "--nproc-per-node 4 -- train --module llama3 --config llama3_debugmodel.",

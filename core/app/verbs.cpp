@@ -37,6 +37,13 @@ std::vector<config::Flag> plugin_flags() {
   return flags;
 }
 
+config::Flag help_flag() {
+  std::vector<config::Flag> flags = plugin_flags();
+  std::erase_if(flags, [](const config::Flag& flag) { return flag.name != "help"; });
+  TITAN_CHECK(flags.size() == 1, "flags of the name help: ", flags.size());
+  return std::move(flags.front());
+}
+
 void run_command_line(config::Words words) {
   const bool bare_help = !words.empty() && (words.front() == "-h" || words.front().starts_with("--help"));
   if (!words.empty() && words.front() == "--version") words.front() = "version";

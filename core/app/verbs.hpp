@@ -27,6 +27,9 @@ AppVerb version_verb();
 /// --plugin and --help: the flags of verbs that look at plugins and resolve no configuration.
 std::vector<config::Flag> plugin_flags();
 
+/// --help alone: the flag of verbs that take a run's words after "--", --plugin among them.
+config::Flag help_flag();
+
 /// Runs the command line, without the program's name: the verb that its first word names, or `train`.
 void run_command_line(config::Words words);
 

@@ -100,13 +100,18 @@ bool Trainer::agree_to_begin(const std::vector<data::Batch>& batches, StepResult
 double Trainer::run_micro_batches(std::vector<data::Batch>& batches, StepResult& result) {
   tree_.zero_gradients();
   tree_.begin_ledger();
-  double sum = options_.pipeline != nullptr ? run_groups(batches, result) : 0;
-  for (std::size_t i = 0; i < batches.size() && options_.pipeline == nullptr; ++i) {
+  const double sum = options_.pipeline != nullptr ? run_groups(batches, result) : run_each(batches, result);
+  if (options_.strategies != nullptr) options_.strategies->step_end();
+  return sum;
+}
+
+double Trainer::run_each(std::vector<data::Batch>& batches, StepResult& result) {
+  double sum = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
     check_stop();
     sum += run_micro_batch(batches[i], {.index = static_cast<std::int64_t>(i), .is_last = i + 1 == batches.size()},
                            result);
   }
-  if (options_.strategies != nullptr) options_.strategies->step_end();
   return sum;
 }
 

@@ -73,6 +73,7 @@ class Trainer {
   std::vector<data::Batch> fetch();
   bool agree_to_begin(const std::vector<data::Batch>& batches, StepResult& result);
   double run_micro_batches(std::vector<data::Batch>& batches, StepResult& result);
+  double run_each(std::vector<data::Batch>& batches, StepResult& result);
   double run_micro_batch(data::Batch& batch, const MicroBatchEvent& event, StepResult& result);
   double run_groups(std::vector<data::Batch>& batches, StepResult& result);
   void backward(const at::Tensor& loss, std::int64_t num_valid);

@@ -7,6 +7,13 @@
 namespace titan::qwen3 {
 namespace {
 
+using sdk::above;
+using sdk::at_least;
+using sdk::at_most;
+using sdk::must_match;
+using sdk::none;
+using sdk::one_of;
+
 // Bounds keep every product of sizes inside 64 bits; they are far beyond any model that could be trained.
 constexpr std::int64_t kMaxDim = 1 << 20;
 constexpr std::int64_t kMaxHiddenDim = 1 << 24;
@@ -56,12 +63,6 @@ MoeArgs read_moe(const sdk::Config& config) {
 }
 
 std::vector<sdk::Option> dense_options() {
-  using sdk::above;
-  using sdk::at_least;
-  using sdk::at_most;
-  using sdk::must_match;
-  using sdk::none;
-  using sdk::one_of;
   return {
       {"model.dim", 1024, "Features of the residual stream.", at_least(2), at_most(kMaxDim), must_match},
       {"model.n_layers", 28, "Transformer blocks.", at_least(1), at_most(10000), must_match},
@@ -89,12 +90,6 @@ std::vector<sdk::Option> dense_options() {
 }
 
 std::vector<sdk::Option> mixture_options() {
-  using sdk::above;
-  using sdk::at_least;
-  using sdk::at_most;
-  using sdk::must_match;
-  using sdk::none;
-  using sdk::one_of;
   return {
       {"model.num_experts", 0, "Experts of a block, in place of its feed-forward network; 0: a dense model.",
        at_least(0), at_most(kMaxExperts), must_match},

@@ -8,6 +8,7 @@
 
 #include "plugins/parallel/context_parallel/load_balancer.hpp"
 #include "plugins/parallel/context_parallel/ring_attention.hpp"
+#include "plugins/parallel/division.hpp"
 
 namespace titan::parallel {
 namespace {
@@ -34,7 +35,7 @@ void validate(const sdk::Config& config, const titan_mesh_facts& mesh, const tit
   throw sdk::ConfigError("[context_parallel] ", kLengthOption, " must be a multiple of ",
                          is_headtail ? "2 x context_parallel_degree with load balancer headtail: "
                                      : "context_parallel_degree with load balancer none: ",
-                         length, " = ", length / chunks, " x ", chunks, " + ", length % chunks,
+                         division(length, chunks),
                          is_headtail && length % mesh.cp == 0
                              ? sdk::concat(": set another length, or --", kBalancerOption, " none")
                              : ": set another length or degree");

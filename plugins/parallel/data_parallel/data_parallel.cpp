@@ -18,13 +18,6 @@ bool is_one_of(const at::Tensor& tensor, strategy::Inputs inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const at::Tensor& input) { return tensor.is_same(input); });
 }
 
-bool is_inside(strategy::Module module, const strategy::Module& block) {
-  for (; !module.is_root(); module = module.parent()) {
-    if (module.id() == block.id()) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 /// An input of a unit whose gradient is still to come; taken back with a graph that has no backward, as forward's where
@@ -105,13 +98,13 @@ void DataParallel::build_replicated(std::vector<UnitPlan>& plans, strategy::Mesh
   std::reverse(slots_.begin(), slots_.end());
 }
 
-std::uint32_t DataParallel::stage_of(strategy::Module module) const {
+std::uint32_t DataParallel::stage_of(const strategy::Module& module) const {
   if (!is_pipelined()) return 0;
   const std::vector<strategy::Module> chain = tree_.chain();
-  for (; !module.is_root(); module = module.parent()) {
+  for (const strategy::Module& above : module.lineage()) {
     for (const titan_stage& stage : options_.stages) {
       for (std::uint32_t block = stage.first; block < stage.first + stage.count; ++block) {
-        if (chain[block].id() == module.id()) return stage.index;
+        if (chain[block].id() == above.id()) return stage.index;
       }
     }
   }
@@ -121,7 +114,7 @@ std::uint32_t DataParallel::stage_of(strategy::Module module) const {
 std::size_t DataParallel::enclosing(std::size_t index) const {
   std::size_t found = index;
   for (std::size_t i = 0; i < index; ++i) {
-    if (is_inside(slots_[index].module, slots_[i].module)) found = i;
+    if (slots_[index].module.is_in(slots_[i].module)) found = i;
   }
   return found;
 }

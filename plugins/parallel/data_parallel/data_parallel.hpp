@@ -85,7 +85,7 @@ class DataParallel : public Part, public std::enable_shared_from_this<DataParall
   strategy::Tensors watched(const FlightPointer& flight, std::size_t index, strategy::Inputs in);
   void watch_output(const FlightPointer& flight, std::size_t index, strategy::Inputs inputs, at::Tensor& output);
   bool is_pipelined() const { return !options_.stages.empty(); }
-  std::uint32_t stage_of(strategy::Module module) const;
+  std::uint32_t stage_of(const strategy::Module& module) const;
   bool is_neighbour(std::size_t index, std::size_t other) const;
   std::size_t enclosing(std::size_t index) const;
   bool keeps_after_forward(std::size_t index) const;

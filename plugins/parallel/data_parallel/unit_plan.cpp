@@ -12,20 +12,13 @@ namespace {
 
 constexpr const char* kExpertShards = "efsdp";
 
-/// The module and those above it, up to the one below the root.
-std::vector<strategy::Module> line_of(strategy::Module module) {
-  std::vector<strategy::Module> line;
-  for (; !module.is_root(); module = module.parent()) line.push_back(module);
-  return line;
-}
-
 class Planner {
  public:
   Planner(const strategy::Tree& tree, const std::set<std::string>& expert_parameters)
       : expert_parameters_(expert_parameters) {
     for (const strategy::Module& block : tree.chain()) {
       blocks_.insert(block.id());
-      for (const strategy::Module& above : line_of(block)) above_blocks_.insert(above.id());
+      for (const strategy::Module& above : block.lineage()) above_blocks_.insert(above.id());
       units_.push_back({block, {}});
     }
     for (const strategy::Module& module : tree.modules()) add(module);
@@ -56,17 +49,14 @@ class Planner {
       for (UnitPlan& unit : units_) {
         const bool has_it = std::any_of(unit.parameters.begin(), unit.parameters.end(),
                                         [&](const auto& parameter) { return parameter.name() == shared.name(); });
-        const auto line = line_of(module);
-        const bool is_inside =
-            std::any_of(line.begin(), line.end(), [&](const auto& above) { return above.id() == unit.module.id(); });
-        if (has_it && !is_inside) unit.is_shared = true;
+        if (has_it && !module.is_in(unit.module)) unit.is_shared = true;
       }
     }
   }
 
   /// The place of the unit that the module's parameters belong to, which is made where there is none.
   std::size_t unit_of(const strategy::Module& module) {
-    const auto line = line_of(module);
+    const auto line = module.lineage();
     const auto block = std::find_if(line.begin(), line.end(),
                                     [&](const strategy::Module& above) { return blocks_.contains(above.id()); });
     const strategy::Module owner = block != line.end() ? *block : line.back();

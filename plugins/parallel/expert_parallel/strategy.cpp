@@ -1,5 +1,6 @@
 #include "plugins/parallel/expert_parallel/strategy.hpp"
 
+#include "plugins/parallel/division.hpp"
 #include "plugins/parallel/expert_parallel/exchange.hpp"
 
 namespace titan::parallel {
@@ -10,23 +11,13 @@ using strategy::Frame, strategy::Inputs, strategy::Next, strategy::Tensors;
 constexpr const char* kOption = "parallelism.expert_parallel_degree";
 constexpr std::string_view kExperts = "titan.grouped_experts";
 
-/// "1, 2, 4, 8": the degrees that divide.
-std::string degrees(std::int64_t num_experts) {
-  std::string text;
-  for (std::int64_t degree = 1; degree <= num_experts; ++degree) {
-    if (num_experts % degree == 0) text += sdk::concat(text.empty() ? "" : ", ", degree);
-  }
-  return text;
-}
-
 void check_experts(std::int64_t num_experts, std::int64_t ep, std::string_view where) {
   if (num_experts == 0) {
     throw sdk::ConfigError("[expert_parallel] ", kOption, " must be 1 for a model without experts: ", ep);
   }
   if (num_experts % ep == 0) return;
   throw sdk::ConfigError("[expert_parallel] ", kOption, " must divide the number of experts", where, ": ", ep, ", ",
-                         num_experts, " = ", num_experts / ep, " x ", ep, " + ", num_experts % ep, ": ",
-                         degrees(num_experts), " would fit");
+                         division(num_experts, ep), ": ", divisors(num_experts), " would fit");
 }
 
 void validate(const sdk::Config& /*config*/, const titan_mesh_facts& mesh, const titan_model_facts& model) {

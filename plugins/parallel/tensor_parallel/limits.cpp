@@ -2,27 +2,10 @@
 
 #include <numeric>
 
+#include "plugins/parallel/division.hpp"
+
 namespace titan::parallel {
 namespace {
-
-constexpr int kMostNamed = 8;
-
-/// "1, 2, 4": the smallest divisors.
-std::string divisors(std::int64_t size) {
-  std::string text;
-  int named = 0;
-  for (std::int64_t degree = 1; degree <= size; ++degree) {
-    if (size % degree != 0) continue;
-    if (named++ == kMostNamed) return text + ", ...";
-    text += sdk::concat(text.empty() ? "" : ", ", degree);
-  }
-  return text;
-}
-
-/// "10 = 3 x 3 + 1".
-std::string division(std::int64_t size, std::int64_t unit) {
-  return sdk::concat(size, " = ", size / unit, " x ", unit, " + ", size % unit);
-}
 
 void check_heads(std::int64_t tp, const titan_model_facts& model) {
   if (model.num_heads % tp == 0 && model.num_kv_heads % tp == 0) return;

@@ -11,16 +11,11 @@ namespace {
 
 using strategy::Frame, strategy::Inputs, strategy::Next, strategy::Tensors;
 
-bool is_or_stands_below(strategy::Module module, const strategy::Module& ancestor) {
-  while (!module.is_root() && module.id() != ancestor.id()) module = module.parent();
-  return !module.is_root();
-}
-
 std::vector<strategy::Module> leaves(const strategy::Tree& tree, const strategy::Module& ancestor,
                                      std::string_view kind) {
   std::vector<strategy::Module> found;
   for (const strategy::Module& module : tree.modules()) {
-    if (module.kind() == kind && is_or_stands_below(module, ancestor)) found.push_back(module);
+    if (module.kind() == kind && module.is_in(ancestor)) found.push_back(module);
   }
   return found;
 }

@@ -7,18 +7,11 @@
 namespace titan::parallel {
 namespace {
 
-/// Modules above `module`, without the root.
-std::vector<strategy::Module> above(const strategy::Module& module) {
-  std::vector<strategy::Module> found;
-  for (strategy::Module parent = module.parent(); !parent.is_root(); parent = parent.parent()) found.push_back(parent);
-  return found;
-}
-
 std::set<titan_module> above_routers(const strategy::Tree& tree) {
   std::set<titan_module> found;
   for (const strategy::Module& module : tree.modules()) {
     if (module.kind() != "titan.router") continue;
-    for (const strategy::Module& parent : above(module)) found.insert(parent.id());
+    for (const strategy::Module& parent : module.parent().lineage()) found.insert(parent.id());
   }
   return found;
 }
@@ -26,8 +19,7 @@ std::set<titan_module> above_routers(const strategy::Tree& tree) {
 std::set<titan_module> blocks_and_above(const strategy::Tree& tree) {
   std::set<titan_module> found;
   for (const strategy::Module& block : tree.chain()) {
-    found.insert(block.id());
-    for (const strategy::Module& parent : above(block)) found.insert(parent.id());
+    for (const strategy::Module& one : block.lineage()) found.insert(one.id());
   }
   return found;
 }
@@ -46,7 +38,7 @@ Mixtures::Mixtures(const strategy::Tree& tree, const std::set<std::string>& expe
   const std::set<titan_module> routes = above_routers(tree), outside = blocks_and_above(tree);
   for (const strategy::Module& module : tree.modules()) {
     if (!has_split_features(module, expert_parameters)) continue;
-    const auto parents = above(module);
+    const auto parents = module.parent().lineage();
     // The nearest module with the router too; the nearest one where the model routes by other means.
     auto mixture =
         std::find_if(parents.begin(), parents.end(), [&](const auto& one) { return routes.contains(one.id()); });

@@ -151,6 +151,19 @@ class Module {
   std::string_view kind() const { return sdk::view(source_.table->module_kind(source_.tree, id_)); }
   bool is_root() const { return id_ == TITAN_MODULE_ROOT; }
   Module parent() const { return {source_, source_.table->module_parent(source_.tree, id_)}; }
+  /// The module and those above it, innermost first, without the root.
+  std::vector<Module> lineage() const {
+    std::vector<Module> found;
+    for (Module module = *this; !module.is_root(); module = module.parent()) found.push_back(module);
+    return found;
+  }
+  /// Whether it is `other` or stands inside it.
+  bool is_in(const Module& other) const {
+    for (const Module& module : lineage()) {
+      if (module.id() == other.id()) return true;
+    }
+    return false;
+  }
   /// A whole-number attribute of a leaf; `fallback` where it was not given.
   std::int64_t integer(std::string_view key, std::int64_t fallback) const {
     const titan_attribute found = attribute(key);
