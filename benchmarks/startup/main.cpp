@@ -15,30 +15,11 @@
 
 #include "benchmarks/ratio.hpp"
 #include "core/base/clock.hpp"
+#include "core/base/temporary_folder.hpp"
 #include "core/base/text.hpp"
 
 namespace titan::benchmark {
 namespace {
-
-/// A folder for the runs' output, removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "titan_startup_XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot create " + pattern);
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Runs a shell command and returns what it printed. Throws when it fails.
 std::string output_of(const std::string& command) {
@@ -79,14 +60,14 @@ void report(const char* name, int runs, const Measure& measure) {
 }
 
 void run(int runs) {
-  const ScratchFolder scratch;
+  const TemporaryFolder scratch;
   const std::string titan = "'" TITAN_BINARY "'";
   const std::string model = " --module llama3 --config llama3_debugmodel";
   const std::string small =
       " --training.num_tokens_per_microbatch_per_dp_rank 128 --training.max_context_length 128 --training.steps 1"
       " --hf_assets_path '" TITAN_ASSETS_FOLDER "/tokenizer' --dataloader.dataset_path '" TITAN_ASSETS_FOLDER
       "/corpus' --dump_folder '" +
-      scratch.path() + "'";
+      scratch.path().string() + "'";
   report("titan --help", runs, [&] { return wall_seconds(titan + " --help"); });
   report("titan config", runs, [&] { return wall_seconds(titan + " config" + model); });
   report("first step, 1 x 128 tokens, bf16", runs, [&] { return first_step_seconds(titan + model + small); });

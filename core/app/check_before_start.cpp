@@ -1,18 +1,16 @@
 #include "core/app/check_before_start.hpp"
 
-#include <stdlib.h>  // mkdtemp
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 
 #include "core/app/signals.hpp"
 #include "core/base/error.hpp"
+#include "core/base/temporary_folder.hpp"
 #include "core/launch/child_process.hpp"
 #include "core/launch/rank_report.hpp"
 
@@ -24,26 +22,6 @@ using std::chrono::steady_clock;
 // A plugin may hang: then the ranks hang too, and the launcher says where.
 constexpr std::chrono::seconds kLongest{60};
 constexpr std::chrono::milliseconds kPause{5};
-
-/// A folder that is gone with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "titan-check-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The launcher has logged the warnings, and throws the error.
 void discard(const FileDescriptor& stream) {

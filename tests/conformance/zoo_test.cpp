@@ -14,6 +14,7 @@
 #include "core/base/text.hpp"
 #include "core/plugin/registry.hpp"
 #include "tests/conformance/default_config.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace {
 
@@ -60,28 +61,7 @@ void expect_zoo_refusal(const std::string& name, int code, const std::string& re
   expect_refusal(kZoo / (name + ".so"), code, reason, remedy);
 }
 
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (fs::temp_directory_path() / "titan_zoo_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const fs::path& path() const { return path_; }
-  fs::path write(const std::string& name, const std::string& bytes) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return path_ / name;
-  }
-
- private:
-  fs::path path_;
-};
+using Scratch = titan::test::TemporaryFolder;
 
 std::string good_bytes() { return titan::read_file(kZoo / "good.so", std::uint64_t{1} << 24U); }
 

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/temporary_folder.hpp"
+
 namespace titan::cli {
 
 /// What a finished process left behind.
@@ -29,22 +31,7 @@ struct Outcome {
 /// GoogleTest's form of it; matchers show the rest.
 inline void PrintTo(const Outcome& outcome, std::ostream* out) { *out << "status " << outcome.status; }
 
-/// Folder of its own under the system's temporary folder, deleted with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
-  /// Writes a file, with the folders it needs, and returns its path.
-  std::filesystem::path write(const std::filesystem::path& name, std::string_view content) const;
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 /// Content of a file; empty where there is none.
 std::string read(const std::filesystem::path& path);

@@ -73,26 +73,18 @@ ListeningSocket::ListeningSocket() : descriptor_(::socket(AF_INET, SOCK_STREAM |
 
 ListeningSocket::~ListeningSocket() { ::close(descriptor_); }
 
-ProcessJob::ProcessJob() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "titan_ranks_XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  folder_ = pattern;
-}
-
 ProcessJob::~ProcessJob() {
   for (Process& process : processes_) {
     if (process.ended) continue;
     ::kill(process.pid, SIGKILL);
     ::waitpid(process.pid, nullptr, 0);
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 std::size_t ProcessJob::start(const std::vector<std::string>& arguments, std::map<std::string, std::string> variables,
                               int store_socket) {
   Process process;
-  process.output = folder_ / (std::to_string(processes_.size()) + ".log");
+  process.output = folder_.path() / (std::to_string(processes_.size()) + ".log");
   if (store_socket >= 0) variables["TITAN_STORE_FD"] = std::to_string(kStoreDescriptor);
   std::vector<std::string> words{TITAN_PROCESS_RANK}, environment = environment_with(std::move(variables));
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/temporary_folder.hpp"
+
 namespace titan::testing {
 
 /// A port of the loopback interface that listens and has no owner yet, for TITAN_STORE_FD.
@@ -30,7 +32,7 @@ class ListeningSocket {
 /// Processes of comm_process_rank, each with its output in a file. They do not outlive the job.
 class ProcessJob {
  public:
-  ProcessJob();
+  ProcessJob() = default;
   ~ProcessJob();
   ProcessJob(const ProcessJob&) = delete;
   ProcessJob& operator=(const ProcessJob&) = delete;
@@ -55,7 +57,7 @@ class ProcessJob {
     std::filesystem::path output;
   };
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   std::vector<Process> processes_;
 };
 

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "core/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/data/error_text.hpp"
-#include "tests/unit/data/temporary_folder.hpp"
 #include "tests/unit/data/tiny_tokenizer.hpp"
 
 namespace titan::data {
@@ -15,7 +15,7 @@ namespace {
 using Ids = std::vector<std::int64_t>;
 
 std::shared_ptr<const Tokenizer> load(const nlohmann::json& tokenizer, const std::string& config = "{}") {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("tokenizer.json", tokenizer.dump());
   folder.write("tokenizer_config.json", config);
   return Tokenizer::load(folder.path());

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/data/error_text.hpp"
 #include "tests/unit/data/gzip_content.hpp"
-#include "tests/unit/data/temporary_folder.hpp"
 
 namespace titan::data {
 namespace {
@@ -25,7 +25,7 @@ Texts texts(const std::filesystem::path& path) {
 
 class CorpusTest : public ::testing::Test {
  protected:
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(CorpusTest, ReadsLines) {

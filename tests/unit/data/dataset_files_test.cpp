@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/data/error_text.hpp"
-#include "tests/unit/data/temporary_folder.hpp"
 
 namespace titan::data {
 namespace {
@@ -21,7 +21,7 @@ class DatasetFilesTest : public ::testing::Test {
     return result;
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(DatasetFilesTest, ListsFilesAtAnyDepthInOrder) {
@@ -50,7 +50,7 @@ TEST_F(DatasetFilesTest, NamesWhatIsNotThere) {
 }
 
 TEST_F(DatasetFilesTest, FollowsLinksToFilesInsideOnly) {
-  const testing::TemporaryFolder other;
+  const test::TemporaryFolder other;
   folder_.write("blobs/1234", "x");
   fs::create_symlink("blobs/1234", folder_.path() / "a.txt");
   fs::create_directory_symlink(folder_.path(), folder_.path() / "loop");

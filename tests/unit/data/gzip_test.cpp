@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/data/error_text.hpp"
 #include "tests/unit/data/gzip_content.hpp"
-#include "tests/unit/data/temporary_folder.hpp"
 
 namespace titan::data {
 namespace {
@@ -21,7 +21,7 @@ class GzipTest : public ::testing::Test {
     return testing::error_text<DataError>([&] { content_of(bytes); });
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(GzipTest, GivesTheContentBack) {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/data/error_text.hpp"
 #include "tests/unit/data/expected_rows.hpp"
-#include "tests/unit/data/temporary_folder.hpp"
 
 namespace titan::data {
 namespace {
@@ -47,7 +47,7 @@ class LoaderTest : public ::testing::Test {
     return all;
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::shared_ptr<const Tokenizer> tokenizer_ = std::make_shared<testing::ByteTokenizer>();
   LoaderOptions options_;
 };

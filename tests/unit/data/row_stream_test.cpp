@@ -5,9 +5,9 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/data/error_text.hpp"
 #include "tests/unit/data/expected_rows.hpp"
-#include "tests/unit/data/temporary_folder.hpp"
 
 namespace titan::data {
 namespace {
@@ -37,7 +37,7 @@ class RowStreamTest : public ::testing::Test {
     return {options, std::make_shared<testing::ByteTokenizer>(), nullptr};
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(RowStreamTest, EveryDegreeGivesTheSameRows) {

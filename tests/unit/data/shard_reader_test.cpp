@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/data/byte_tokenizer.hpp"
 #include "tests/unit/data/error_text.hpp"
 #include "tests/unit/data/expected_rows.hpp"
-#include "tests/unit/data/temporary_folder.hpp"
 
 namespace titan::data {
 namespace {
@@ -33,7 +33,7 @@ class ShardReaderTest : public ::testing::Test {
     return reader.take_row({tokens_.data(), labels_.data(), positions_.data()});
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   testing::ByteTokenizer tokenizer_;
   std::unique_ptr<Corpus> corpus_;
   ShardSource source_;

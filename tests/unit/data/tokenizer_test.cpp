@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/vectors.hpp"
 #include "tests/unit/data/error_text.hpp"
-#include "tests/unit/data/temporary_folder.hpp"
 #include "tests/unit/data/tiny_tokenizer.hpp"
 
 namespace titan::data {
@@ -113,7 +113,7 @@ class TokenizerFiles : public ::testing::Test {
     return text;
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(TokenizerFiles, NamesAMissingFile) {

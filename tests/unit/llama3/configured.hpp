@@ -1,41 +1,11 @@
 #pragma once
 
-#include <initializer_list>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "plugins/llama3/args.hpp"
 #include "plugins/llama3/presets.hpp"
-#include "tests/unit/sdk/fake_host.hpp"
-#include "titan/sdk/plugin.hpp"
+#include "tests/unit/sdk/configured_host.hpp"
 
 namespace titan::llama3 {
 
-/// Declares what the plugin declares, without its entry.
-class DeclaredOptions {
- public:
-  static constexpr sdk::Identity kIdentity{
-      .id = "org.test.llama3", .name = "llama3", .version = "0.0.0", .license = "MIT"};
-  static void describe(sdk::Describe& d) {
-    d.options(model_options());
-    d.presets(presets());
-  }
-  explicit DeclaredOptions(sdk::Host) {}
-};
-
-/// A host with the model options, a preset and overrides applied.
-class ConfiguredHost : public test::FakeHost {
- public:
-  using Settings = std::initializer_list<std::pair<const char*, const char*>>;
-
-  explicit ConfiguredHost(std::string_view preset = "", Settings settings = {}) {
-    declare(*sdk::Entry<DeclaredOptions>::info());
-    if (!preset.empty()) use_preset(preset);
-    for (const auto& [name, value] : settings) set(name, value);
-  }
-
-  ModelArgs args() const { return read_args(sdk::Config(table())); }
-};
+using ConfiguredHost = test::ConfiguredHost<&model_options, &presets, &read_args>;
 
 }  // namespace titan::llama3

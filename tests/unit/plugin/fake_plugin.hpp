@@ -12,6 +12,7 @@
 #include "core/plugin/abi_text.hpp"
 #include "core/plugin/library.hpp"
 #include "core/plugin/load_problem.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "titan/abi/plugin.h"
 
 namespace titan::plugin::testing {
@@ -91,30 +92,6 @@ inline titan_preset make_preset(std::string_view name, titan_string base) {
 
 constexpr titan_string kAbsent{nullptr, 0};
 
-/// A folder of its own, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "titan_plugin_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path write(const std::string& name, std::string_view text) const {
-    const auto file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
-    return file;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 }  // namespace titan::plugin::testing
