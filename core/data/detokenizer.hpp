@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/data/json_field.hpp"
+#include "core/base/json_field.hpp"
 #include "core/data/vocabulary.hpp"
 
 namespace titan::data {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/data/json_field.hpp"
+#include "core/base/json_field.hpp"
 
 namespace titan::data {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/data/json_field.hpp"
+#include "core/base/json_field.hpp"
 #include "core/data/regex.hpp"
 
 namespace titan::data {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/json.hpp"
-#include "core/data/json_field.hpp"
+#include "core/base/json_field.hpp"
 
 namespace titan::data {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/data/added_tokens.hpp"
-#include "core/data/json_field.hpp"
+#include "core/base/json_field.hpp"
 #include "core/data/text_normalizer.hpp"
 #include "core/data/token_table.hpp"
 

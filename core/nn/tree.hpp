@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/box.hpp"
 #include "core/config/mesh.hpp"
 #include "titan/abi/tree.h"
 
@@ -29,10 +30,7 @@ struct Init {
   double value = 0, mean = 0, std = 0, low = 0, high = 0;
 };
 
-/// A rectangular part of a parameter: first index and number of indices in each dim.
-struct Box {
-  std::vector<std::int64_t> offset, size;
-};
+using titan::Box;
 
 /// What is known of a parameter along one mesh axis.
 struct AxisPlacement {

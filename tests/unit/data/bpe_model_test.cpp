@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/data/error_text.hpp"
+#include "tests/support/thrown_text.hpp"
 #include "tests/unit/data/tiny_tokenizer.hpp"
 
 namespace titan::data {

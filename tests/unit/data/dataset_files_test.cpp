@@ -4,7 +4,7 @@
 
 #include "core/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/unit/data/error_text.hpp"
+#include "tests/support/thrown_text.hpp"
 
 namespace titan::data {
 namespace {

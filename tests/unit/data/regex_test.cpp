@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/error.hpp"
-#include "tests/unit/data/error_text.hpp"
+#include "tests/support/thrown_text.hpp"
 
 namespace titan::data {
 namespace {

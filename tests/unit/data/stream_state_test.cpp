@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "tests/unit/data/error_text.hpp"
+#include "tests/support/thrown_text.hpp"
 
 namespace titan::data {
 namespace {

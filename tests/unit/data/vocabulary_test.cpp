@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/data/error_text.hpp"
+#include "tests/support/thrown_text.hpp"
 
 namespace titan::data {
 namespace {

@@ -1,9 +1,9 @@
-#include "core/data/json_field.hpp"
+#include "core/base/json_field.hpp"
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace titan::data {
+namespace titan {
 
 JsonField::JsonField(const nlohmann::json& value, const char* tag, std::string where)
     : value_(&value), tag_(tag), where_(std::move(where)) {}
@@ -76,4 +76,4 @@ bool JsonField::boolean_or(std::string_view name, bool fallback) const {
   return has(name) ? at(name).boolean() : fallback;
 }
 
-}  // namespace titan::data
+}  // namespace titan

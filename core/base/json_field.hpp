@@ -9,7 +9,7 @@
 
 #include "core/base/error.hpp"
 
-namespace titan::data {
+namespace titan {
 
 /// A value of a JSON file that nobody vouches for, together with the path that errors name. Does not own the value.
 class JsonField {
@@ -51,4 +51,4 @@ class JsonField {
   bool is_root_ = true;
 };
 
-}  // namespace titan::data
+}  // namespace titan

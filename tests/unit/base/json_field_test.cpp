@@ -1,12 +1,12 @@
-#include "core/data/json_field.hpp"
+#include "core/base/json_field.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/data/error_text.hpp"
+#include "tests/support/thrown_text.hpp"
 
-namespace titan::data {
+namespace titan {
 namespace {
 
 using nlohmann::json;
@@ -55,4 +55,4 @@ TEST(JsonField, BoundsNumbers) {
 }
 
 }  // namespace
-}  // namespace titan::data
+}  // namespace titan

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/checkpoint/read.hpp"
+#include "core/checkpoint/source.hpp"
+#include "core/checkpoint/system_calls.hpp"
+
+namespace titan::checkpoint {
+
+/// How a tensor of the hub becomes ours; see TITAN_HF_* in titan/abi/model.h.
+enum class HubTransform { same, rope_halves, stacked };
+
+/// One of our parameters and its name on the hub.
+struct HubName {
+  std::string name, hub_name;
+  HubTransform transform = HubTransform::same;
+  std::int64_t count = 0;  // heads, or stacked tensors
+};
+
+/// Opens a folder as the Hugging Face hub has them: model.safetensors, or model.safetensors.index.json and the files it
+/// names. Tensors have the hub's names. DataError names file and tensor; links and names with folders are refused.
+Source open_hub(const std::filesystem::path& folder);
+
+/// The same tensors under our names, taken apart so that every part is in our order of rows. DataError names a tensor
+/// whose shape does not fit its transform; names that the folder lacks are left out (require_fit() finds them).
+Source translate(const Source& hub, std::span<const HubName> names);
+
+struct HubExport {
+  std::optional<DType> dtype;                       // of floating tensors; none: as they are
+  std::uint64_t most_bytes_a_file = 5'000'000'000;  // more in a file only for a single tensor
+  std::int64_t rank = 0, world_size = 1;            // writes every world_size-th file
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = nullptr;
+};
+
+/// Writes the model of a source in our names as hub files into `folder`, which exists: model-0000x-of-0000y.safetensors
+/// (a single one: model.safetensors), and, as rank 0, model.safetensors.index.json. Returns what it wrote, synced.
+/// DataError: parameters that `names` lacks.
+std::vector<std::string> export_hub(SystemCalls& calls, const Source& source, std::span<const HubName> names,
+                                    const std::filesystem::path& folder, const HubExport& options = {});
+
+}  // namespace titan::checkpoint
