@@ -3,7 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <memory>
+#include <new>
 
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
@@ -32,13 +32,33 @@ std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
 
 std::string hash128(std::string_view bytes) { return hexadecimal(XXH3_128bits(bytes.data(), bytes.size())); }
 
+// XXH3_state_t is aligned to 64 bytes, which `new` keeps.
+struct Hash128::State {
+  XXH3_state_t xxh3;
+};
+
+Hash128::Hash128() : state_(new (std::nothrow) State) {
+  if (state_ == nullptr) throw ResourceError("[hashing] out of memory: state of a hash");
+  XXH3_INITSTATE(&state_->xxh3);
+  reset();
+}
+
+Hash128::~Hash128() = default;
+Hash128::Hash128(Hash128&& other) noexcept = default;
+Hash128& Hash128::operator=(Hash128&& other) noexcept = default;
+
+void Hash128::update(std::span<const std::byte> bytes) {
+  XXH3_128bits_update(&state_->xxh3, bytes.data(), bytes.size());
+}
+
+std::string Hash128::digest() const { return hexadecimal(XXH3_128bits_digest(&state_->xxh3)); }
+
+void Hash128::reset() { XXH3_128bits_reset(&state_->xxh3); }
+
 std::string hash128_file(const std::filesystem::path& path) {
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), &XXH3_freeState);
-  if (state == nullptr) throw ResourceError("[hashing] out of memory: state of a hash");
-  XXH3_128bits_reset(state.get());
-  read_file_in_pieces(path,
-                      [&](std::string_view piece) { XXH3_128bits_update(state.get(), piece.data(), piece.size()); });
-  return hexadecimal(XXH3_128bits_digest(state.get()));
+  Hash128 hash;
+  read_file_in_pieces(path, [&](std::string_view piece) { hash.update(std::as_bytes(std::span(piece))); });
+  return hash.digest();
 }
 
 }  // namespace titan

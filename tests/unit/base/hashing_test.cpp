@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/unit/base/temporary_folder.hpp"
@@ -19,6 +20,20 @@ TEST(HashingTest, MatchesTheAlgorithmsPublishedValues) {
 TEST(HashingTest, SeedAndBytesBothCount) {
   const std::set<std::uint64_t> hashes = {hash64("a"), hash64("a", 1), hash64("b"), hash64(std::string_view("a\0", 2))};
   EXPECT_EQ(hashes.size(), 4U);
+}
+
+TEST(HashingTest, PiecesEqualTheWhole) {
+  std::string bytes;
+  for (std::size_t i = 0; i < 10'000; ++i) bytes += static_cast<char>(i * 31 % 251);
+  Hash128 hash;
+  for (std::size_t begin = 0, size = 1; begin < bytes.size(); begin += size, size = size * 3 + 1) {
+    hash.update(std::as_bytes(std::span(bytes).subspan(begin, std::min(size, bytes.size() - begin))));
+    EXPECT_EQ(hash.digest(), hash128(std::string_view(bytes).substr(0, begin + size)));
+  }
+  Hash128 moved = std::move(hash);
+  EXPECT_EQ(moved.digest(), hash128(bytes));
+  moved.reset();
+  EXPECT_EQ(moved.digest(), hash128(""));
 }
 
 TEST(HashingTest, FileEqualsItsBytes) {
