@@ -148,6 +148,44 @@ void add_comm_options(Registry& registry) {
           .at_most(1e7));
 }
 
+void add_checkpoint_options(Registry& registry) {
+  registry.add(boolean("checkpoint.enable", false, "Save checkpoints, and begin from the newest one there is."));
+  registry.add(path("checkpoint.folder", "checkpoint", "Folder of checkpoints, in the dump folder unless absolute.")
+                   .may_differ());
+  registry.add(integer("checkpoint.interval", 500, "Steps from one checkpoint to the next.").at_least(1));
+  registry.add(boolean("checkpoint.enable_first_step_checkpoint", false,
+                       "Save after the first step too, to learn early whether saving works."));
+  registry.add(
+      integer("checkpoint.keep_latest_k", 10, "Checkpoints to keep, at least 2; older ones are removed. 0: all.")
+          .at_least(0));
+  registry.add(text("checkpoint.async_mode", "disabled",
+                    "disabled: training waits until a checkpoint is on disk; async: until its copy in memory is made; "
+                    "async_with_pinned_mem: the same, in pinned memory where there is a GPU.")
+                   .one_of({"disabled", "async", "async_with_pinned_mem"}));
+  registry.add(boolean("checkpoint.last_save_model_only", true,
+                       "Save after the last step the model alone: small, but training cannot go on from it."));
+  registry.add(boolean("checkpoint.last_save_in_hf", false,
+                       "Save after the last step in the form of the Hugging Face hub; with last_save_model_only."));
+  registry.add(text("checkpoint.export_dtype", "float32",
+                    "Type of the weights that last_save_model_only saves; checkpoints to go on from keep their types.")
+                   .one_of({"float16", "bfloat16", "float32"}));
+  registry.add(
+      integer("checkpoint.load_step", -1, "Step to begin from; newer ones are set aside. -1: the newest that is whole.")
+          .at_least(-1));
+  registry.add(
+      texts("checkpoint.exclude_from_loading", {},
+            "What to leave as in a fresh run when loading: optimizer, lr_scheduler, dataloader, train_state."));
+  registry.add(path("checkpoint.initial_load_path", std::nullopt,
+                    "Step to begin from when the folder has none: of titan, PyTorch's DCP or the Hugging Face hub."));
+  registry.add(boolean("checkpoint.initial_load_model_only", true,
+                       "Take the weights alone from initial_load_path, and begin at step 0."));
+  registry.add(boolean("checkpoint.initial_load_in_hf", false,
+                       "Take the weights from files of the Hugging Face hub: initial_load_path, or hf_assets_path."));
+  registry.add(boolean("checkpoint.create_seed_checkpoint", false,
+                       "Save the initial weights as step 0 and end; on one rank, for layouts to begin alike."));
+  registry.add(boolean("checkpoint.load_only", false, "Load a checkpoint, and never save one."));
+}
+
 void add_debug_options(Registry& registry) {
   registry.add(integer("debug.seed", std::nullopt, "Seed of initial weights and of dropout. None: drawn at random.")
                    .at_least(0));
@@ -179,6 +217,7 @@ void add_core_options(Registry& registry) {
   add_validation_options(registry);
   add_parallelism_options(registry);
   add_comm_options(registry);
+  add_checkpoint_options(registry);
   add_debug_options(registry);
 }
 
