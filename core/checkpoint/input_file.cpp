@@ -1,0 +1,53 @@
+#include "core/checkpoint/input_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "core/base/error.hpp"
+
+namespace titan::checkpoint {
+namespace {
+
+std::string shown(const std::filesystem::path& path) { return printable(path.native()); }
+std::string reason(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
+  // O_NONBLOCK: opening a fifo would wait for its writer.
+  file_ = open_descriptor(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (!file_.is_open() && errno == ELOOP) throw DataError("[checkpoint] links are not followed: ", shown(path));
+  if (!file_.is_open()) throw InputError("[checkpoint] cannot open file: ", shown(path), ": ", reason(errno));
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) {
+    throw IoError("[checkpoint] cannot stat file: ", shown(path), ": ", reason(errno));
+  }
+  if (!S_ISREG(status.st_mode)) throw DataError("[checkpoint] not a regular file: ", shown(path));
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+void InputFile::read_at(std::uint64_t offset, std::span<char> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t got = ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw IoError("[checkpoint] cannot read file: ", shown(path_), ": ", reason(errno));
+    if (got == 0) throw DataError("[checkpoint] file is shorter than expected: ", shown(path_), ": ends at ", offset);
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+}
+
+std::string InputFile::read_all(std::uint64_t limit) const {
+  if (size_ > limit) {
+    throw DataError("[checkpoint] file is larger than allowed: ", shown(path_), ": ", size_, " bytes, limit ", limit);
+  }
+  std::string content(static_cast<std::size_t>(size_), '\0');
+  read_at(0, content);
+  return content;
+}
+
+}  // namespace titan::checkpoint
