@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,33 +28,44 @@ std::optional<std::int64_t> step_of_name(std::string_view name);
 /// be written to.
 void make_checkpoint_folder(SystemCalls& calls, const std::filesystem::path& folder);
 
+/// All real folders of such names, committed or not, by increasing step. Errors as committed_steps().
+std::vector<std::int64_t> step_folders(const std::filesystem::path& folder);
+
 /// The committed steps, by increasing step. InputError when the folder cannot be listed; empty when there is none.
 std::vector<std::int64_t> committed_steps(const std::filesystem::path& folder);
+
+/// Whether there is a real folder with a manifest: a step of ours, though it may be damaged.
+bool has_marker(const std::filesystem::path& step_folder);
+/// Why a folder is no committed step: "a file is missing: index.json". Empty: it is one.
+std::string why_not_committed(const std::filesystem::path& step_folder);
 
 /// Removes what saves that were cut short left there (`.step-N.tmp-*`, `.trash-*`); says so in a warning. What cannot
 /// be removed is a warning too.
 void sweep(SystemCalls& calls, const std::filesystem::path& folder);
 
-/// Makes the temporary folder of a save, `.step-N.tmp-SAVE_ID`, and returns it. CreateError when step N is committed.
+/// Makes the temporary folder of a save, `.step-N.tmp-SAVE_ID`, and returns it. CreateError when there is a `step-N`,
+/// unless it is one of ours above `abandoned_above`, which publishing will move away.
 std::filesystem::path begin_step(SystemCalls& calls, const std::filesystem::path& folder, std::int64_t step,
-                                 std::string_view save_id);
+                                 std::string_view save_id, std::optional<std::int64_t> abandoned_above = std::nullopt);
 
 /// A file of a step besides its shards.
 struct ExtraFile {
   std::string name, content;
 };
 
-/// Commits a step whose shards are written and synced: writes the extra files, the index, and the manifest by rename,
-/// syncs the folder, renames it to `step-N`, syncs the parent. `manifest.files` is filled in. IoError names the cause;
-/// nothing is committed then. A folder that is gone was taken from us: nothing is published.
+/// Commits a step whose shards are written and synced: writes the extra files, the index (of shards, if any), and the
+/// manifest by rename, syncs the folder, calls `make_way`, renames it to `step-N`, syncs the parent. `manifest.files`
+/// may list files that are written already; the others are added. CreateError or IoError name the cause; nothing is
+/// committed then. A folder that is gone was taken from us: nothing is published.
 void publish_step(SystemCalls& calls, const std::filesystem::path& folder, const std::filesystem::path& temporary,
-                  Manifest manifest, std::span<const ShardReport> shards, std::span<const ExtraFile> extra);
+                  Manifest manifest, std::span<const ShardReport> shards, std::span<const ExtraFile> extra,
+                  const std::function<void()>& make_way = nullptr);
 
 /// Removes a save that failed.
 void give_up_step(SystemCalls& calls, const std::filesystem::path& temporary) noexcept;
 
-/// Moves the committed steps above `step` to `abandoned-RUN_ID`, the newest first, so that another history does not
-/// get mixed with this one. Returns how many.
+/// Moves the steps of ours above `step`, damaged ones too, to a new folder `abandoned-RUN_ID`, the newest first, so that
+/// another history does not get mixed with this one. Returns how many. CreateError or IoError.
 std::size_t abandon_newer(SystemCalls& calls, const std::filesystem::path& folder, std::int64_t step,
                           std::string_view run_id);
 
