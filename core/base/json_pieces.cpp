@@ -1,0 +1,110 @@
+#include "core/base/json_pieces.hpp"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.hpp"
+
+namespace titan {
+
+namespace {
+
+using nlohmann::json;
+
+/// Builds values from the parser's events and hands them over. Errors are thrown through the parser.
+class PieceReader {
+ public:
+  PieceReader(std::string_view text, std::string_view source, const JsonPiece& piece, std::size_t depth)
+      : text_(text), source_(source), piece_(piece), depth_(depth) {}
+
+  json take() && { return std::move(root_); }
+
+  // What the parser calls.
+  bool null() { return put(nullptr); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(std::int64_t value) { return put(value); }
+  bool number_unsigned(std::uint64_t value) { return put(value); }
+  bool number_float(double value, const std::string& /*text*/) { return put(value); }
+  bool string(std::string& value) { return put(std::move(value)); }
+  bool binary(json::binary_t& value) { return put(std::move(value)); }
+  bool start_object(std::size_t /*size*/) { return begin(json::object()); }
+  bool end_object() { return end(); }
+  bool start_array(std::size_t /*size*/) { return begin(json::array()); }
+  bool end_array() { return end(); }
+
+  bool key(std::string& name) {
+    if (open_.back().contains(name)) {
+      throw DataError("[json] ", printable(source_), ": a name is twice in an object: ", printable(name));
+    }
+    path_.push_back(std::move(name));
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string& /*token*/, const json::exception& error) const {
+    const TextPosition at = position_of(text_, position == 0 ? 0 : position - 1);
+    const std::string what = error.what();
+    const std::size_t colon = what.find(": ");
+    throw DataError("[json] ", printable(source_), ":", at.line, ":", at.column, ": ",
+                    printable(colon == std::string::npos ? what : what.substr(colon + 2)));
+  }
+
+ private:
+  bool begin(json empty) {
+    if (open_.size() == depth_) throw DataError("[json] ", printable(source_), ": nested too deeply: limit ", depth_);
+    open_.push_back(std::move(empty));
+    return true;
+  }
+
+  bool end() {
+    json value = std::move(open_.back());
+    open_.pop_back();
+    if (piece_ && piece_(path_, value)) {
+      leave_member();
+      return true;
+    }
+    return put(std::move(value));
+  }
+
+  bool put(json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (open_.back().is_array()) {
+      open_.back().push_back(std::move(value));
+    } else {
+      open_.back().emplace(path_.back(), std::move(value));
+    }
+    leave_member();
+    return true;
+  }
+
+  void leave_member() {
+    if (!open_.empty() && open_.back().is_object()) path_.pop_back();
+  }
+
+  std::string_view text_, source_;
+  const JsonPiece& piece_;
+  std::size_t depth_;
+  std::vector<json> open_;
+  std::vector<std::string> path_;
+  json root_;
+};
+
+}  // namespace
+
+json parse_json_in_pieces(std::string_view text, std::string_view source, const JsonPiece& piece,
+                          const JsonLimits& limits) {
+  if (text.size() > limits.bytes) {
+    throw DataError("[json] ", printable(source), ": larger than allowed: limit ", limits.bytes, " bytes");
+  }
+  PieceReader reader(text, source, piece, limits.depth);
+  json::sax_parse(text.data(), text.data() + text.size(), &reader);
+  return std::move(reader).take();
+}
+
+json parse_strict_json(std::string_view text, std::string_view source, const JsonLimits& limits) {
+  return parse_json_in_pieces(text, source, nullptr, limits);
+}
+
+}  // namespace titan

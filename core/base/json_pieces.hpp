@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/json.hpp"
+
+namespace titan {
+
+/// Told each object and array of a text when it ends, the inner before the outer, with the names of the members that
+/// lead to it (an item of an array has the array's). Takes the value away by returning true: then nothing keeps it.
+using JsonPiece = std::function<bool(std::span<const std::string> path, const nlohmann::json& value)>;
+
+/// Parses a JSON text that nobody vouches for, strictly: a name that is twice in an object is refused, unless its value
+/// was taken away. Returns what was not taken (null: everything was), so that a large text needs no large tree.
+/// DataError names `source`, line and column: "config.json:3:7: ...".
+nlohmann::json parse_json_in_pieces(std::string_view text, std::string_view source, const JsonPiece& piece,
+                                    const JsonLimits& limits = {});
+
+/// The same in one piece: a whole tree, and no name twice.
+nlohmann::json parse_strict_json(std::string_view text, std::string_view source, const JsonLimits& limits = {});
+
+}  // namespace titan
