@@ -4,10 +4,10 @@
 
 namespace titan::checkpoint {
 
-/// Begins the names of the optimizer's tensors: "optimizer.state.layers.0.attention.wq.weight.exp_avg".
-inline constexpr std::string_view kOptimizerPrefix = "optimizer.";
-
-/// Whether a tensor of a checkpoint is a parameter or buffer of the model.
-inline bool is_model_tensor(std::string_view name) { return !name.starts_with(kOptimizerPrefix); }
+/// Whether a tensor of a checkpoint is the model's, a parameter or buffer: not the optimizer's
+/// ("optimizer.state.layers.0.attention.wq.weight.exp_avg") nor a generator's ("random_state.rank_00000").
+inline bool is_model_tensor(std::string_view name) {
+  return !name.starts_with("optimizer.") && !name.starts_with("random_state.");
+}
 
 }  // namespace titan::checkpoint

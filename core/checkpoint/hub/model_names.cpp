@@ -1,17 +1,20 @@
 #include "core/checkpoint/hub/model_names.hpp"
 
-#include <string>
-#include <utility>
+#include <optional>
+#include <string_view>
 
+#include "core/base/abi_error.hpp"
 #include "core/base/plugin_call.hpp"
 
 namespace titan::checkpoint {
 namespace {
 
-std::string text(titan_string string) { return string.data == nullptr ? "" : std::string(string.data, string.size); }
+std::string text(titan_string value) {
+  return value.data == nullptr ? std::string() : std::string(value.data, value.size);
+}
 
-HubTransform transform_of(std::int32_t transform, const std::string& name) {
-  switch (transform) {
+std::optional<HubTransform> transform_of(std::int32_t value) {
+  switch (value) {
     case TITAN_HF_SAME:
       return HubTransform::same;
     case TITAN_HF_ROPE_HALVES:
@@ -19,33 +22,33 @@ HubTransform transform_of(std::int32_t transform, const std::string& name) {
     case TITAN_HF_STACKED:
       return HubTransform::stacked;
     default:
-      throw PluginError("[checkpoint] a model plugin gives a transform that does not exist: ", name, ", ", transform);
+      return std::nullopt;
   }
 }
 
-/// A copy of what the plugin emits: it is judged when the plugin has returned, as no exception may go through it.
-struct Emitted {
-  std::string name, hub_name;
-  std::int32_t transform, count;
-};
-
-titan_error* emit(void* sink, const titan_hf_name* name) {
-  static_cast<std::vector<Emitted>*>(sink)->push_back(
-      {text(name->name), text(name->hf_name), name->transform, name->num_heads});
-  return nullptr;
+titan_error* emit_name(void* sink, const titan_hf_name* name) {
+  return abi_guard([&] {
+    HubName made{text(name->name), text(name->hf_name), HubTransform::same, name->num_heads};
+    const auto transform = transform_of(name->transform);
+    const bool is_stack = transform == HubTransform::stacked;
+    if (made.name.empty() || made.hub_name.empty() || !transform) {
+      throw PluginError("[checkpoint] a hub name is not complete: ", printable(made.name), ", ",
+                        printable(made.hub_name), ", transform ", name->transform);
+    }
+    if (is_stack != (made.hub_name.find('*') != std::string::npos)) {
+      throw PluginError("[checkpoint] the hub's name of a stack has a '*', and no other: ", printable(made.hub_name));
+    }
+    made.transform = *transform;
+    static_cast<std::vector<HubName>*>(sink)->push_back(std::move(made));
+  });
 }
 
 }  // namespace
 
-std::vector<HubName> hub_names_of(const titan_host* host, const PluginInterface<titan_model_v1>& model) {
-  std::vector<Emitted> emitted;
-  plugin_call(host, model.plugin.c_str(), "hf_names",
-              [&] { return model.table->hf_names(model.ctx, &emitted, &emit); });
+std::vector<HubName> hub_names_of(const PluginInterface<titan_model_v1>& model, const titan_host* host) {
   std::vector<HubName> names;
-  for (Emitted& one : emitted) {
-    const HubTransform transform = transform_of(one.transform, one.name);
-    names.push_back({std::move(one.name), std::move(one.hub_name), transform, one.count});
-  }
+  plugin_call(host, model.plugin.c_str(), "hf_names",
+              [&] { return model.table->hf_names(model.ctx, &names, emit_name); });
   return names;
 }
 
