@@ -1,7 +1,8 @@
 #include "core/checkpoint/hub/model_names.hpp"
 
 #include <optional>
-#include <string_view>
+#include <string>
+#include <utility>
 
 #include "core/base/abi_error.hpp"
 #include "core/base/plugin_call.hpp"
@@ -45,7 +46,7 @@ titan_error* emit_name(void* sink, const titan_hf_name* name) {
 
 }  // namespace
 
-std::vector<HubName> hub_names_of(const PluginInterface<titan_model_v1>& model, const titan_host* host) {
+std::vector<HubName> hub_names_of(const titan_host* host, const PluginInterface<titan_model_v1>& model) {
   std::vector<HubName> names;
   plugin_call(host, model.plugin.c_str(), "hf_names",
               [&] { return model.table->hf_names(model.ctx, &names, emit_name); });
