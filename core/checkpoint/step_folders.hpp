@@ -43,7 +43,10 @@ std::string why_not_committed(const std::filesystem::path& step_folder);
 /// be removed is a warning too.
 void sweep(SystemCalls& calls, const std::filesystem::path& folder);
 
-/// Makes the temporary folder of a save, `.step-N.tmp-SAVE_ID`, and returns it. CreateError when there is a `step-N`,
+/// `.step-N.tmp-SAVE_ID`: where a save lies until it is whole.
+std::filesystem::path temporary_folder(const std::filesystem::path& folder, std::int64_t step,
+                                       std::string_view save_id);
+/// Makes the temporary folder of a save and returns it. CreateError when there is a `step-N`,
 /// unless it is one of ours above `abandoned_above`, which publishing will move away.
 std::filesystem::path begin_step(SystemCalls& calls, const std::filesystem::path& folder, std::int64_t step,
                                  std::string_view save_id, std::optional<std::int64_t> abandoned_above = std::nullopt);
@@ -64,8 +67,8 @@ void publish_step(SystemCalls& calls, const std::filesystem::path& folder, const
 /// Removes a save that failed.
 void give_up_step(SystemCalls& calls, const std::filesystem::path& temporary) noexcept;
 
-/// Moves the steps of ours above `step`, damaged ones too, to a new folder `abandoned-RUN_ID`, the newest first, so that
-/// another history does not get mixed with this one. Returns how many. CreateError or IoError.
+/// Moves the steps of ours above `step`, damaged ones too, to a new folder `abandoned-RUN_ID`, the newest first, so
+/// that another history does not get mixed with this one. Returns how many. CreateError or IoError.
 std::size_t abandon_newer(SystemCalls& calls, const std::filesystem::path& folder, std::int64_t step,
                           std::string_view run_id);
 
