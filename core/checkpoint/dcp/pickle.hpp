@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace titan::checkpoint {
+
+class Pickle;
+
+enum class PickleKind : std::uint8_t {
+  none,
+  boolean,
+  integer,
+  real,
+  text,
+  bytes,
+  tuple,
+  list,
+  dict,
+  name,       // of a class or function
+  call,       // of a name with arguments; nobody makes it
+  object,     // of a class that a name says, with a state
+  persistent  // what only the writer of the pickle knows where to find
+};
+
+/// A value of a pickle, which must outlive it. Accessors give nothing for a value of another kind. Values may be shared
+/// and may hold themselves, so whoever walks through them counts.
+class PickleValue {
+ public:
+  PickleValue(const Pickle& pickle, std::uint32_t index) : pickle_(&pickle), index_(index) {}
+
+  PickleKind kind() const;
+  bool is_none() const { return kind() == PickleKind::none; }
+  std::optional<bool> boolean() const;
+  std::optional<std::int64_t> integer() const;
+  std::optional<double> real() const;
+  std::optional<std::string_view> text() const;
+  std::optional<std::string_view> bytes() const;
+
+  /// Number of items of a tuple, list or dict; 0 of others.
+  std::size_t size() const;
+  /// An item of a tuple or list, or a value of a dict. `at` is below size().
+  PickleValue item(std::size_t at) const;
+  /// A key of a dict.
+  PickleValue key(std::size_t at) const;
+
+  /// The name, with its module: of a name, of what a call calls, of an object's class; else empty.
+  std::string_view name() const;
+  /// What a call or an object was given: a tuple. What stands for a persistent value.
+  std::optional<PickleValue> argument() const;
+  /// An object's state; nothing when it has none.
+  std::optional<PickleValue> state() const;
+  /// The value of a text key of a small dict, or of the state of an object, as classes have them.
+  std::optional<PickleValue> field(std::string_view key) const;
+
+ private:
+  const Pickle* pickle_;
+  std::uint32_t index_;
+};
+
+/// A pickle that was read and not executed: classes and functions are names, of an allow-list, and calls of them are
+/// values that say so.
+class Pickle {
+ public:
+  /// Reads protocols 2 to 5, as far as PyTorch writes them. `allowed` names as "module.name" and outlives this.
+  /// DataError names `source`: another name, an opcode that is not known, values that do not fit it, anything left
+  /// over. Takes memory in proportion to the bytes, and no recursion.
+  static Pickle read(std::string bytes, std::span<const std::string_view> allowed, const std::string& source);
+
+  PickleValue root() const { return {*this, root_}; }
+
+ private:
+  Pickle(std::string bytes, std::span<const std::string_view> allowed) : bytes_(std::move(bytes)), allowed_(allowed) {}
+
+  friend class PickleReader;
+  friend class PickleValue;
+
+  /// What `first` and `second` are depends on the kind.
+  struct Node {
+    PickleKind kind = PickleKind::none;
+    std::uint32_t first = 0;
+    std::uint64_t second = 0;
+  };
+
+  std::string bytes_;
+  std::span<const std::string_view> allowed_;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> tuple_items_;             // of all tuples, one after the other
+  std::deque<std::vector<std::uint32_t>> list_items_;  // of each list or dict that is not empty; keys and values
+  std::uint32_t root_ = 0;
+};
+
+}  // namespace titan::checkpoint

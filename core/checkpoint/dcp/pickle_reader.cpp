@@ -1,0 +1,362 @@
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.hpp"
+#include "core/checkpoint/dcp/pickle.hpp"
+#include "core/checkpoint/dcp/pickle_cursor.hpp"
+
+namespace titan::checkpoint {
+namespace {
+
+// Positions and numbers of values have 32 bits.
+constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
+// Marks within marks: PyTorch's have 5.
+constexpr std::size_t kMostMarks = 64;
+constexpr std::size_t kMostNameBytes = 128;
+
+constexpr std::string_view kOrderedDict = "collections.OrderedDict";
+
+}  // namespace
+
+class PickleReader {
+ public:
+  PickleReader(std::string bytes, std::span<const std::string_view> allowed, const std::string& source)
+      : pickle_(std::move(bytes), allowed), cursor_(pickle_.bytes_, source) {
+    for (const Pickle::Node& node : {Pickle::Node{}, Pickle::Node{PickleKind::boolean, 0, 0},
+                                     Pickle::Node{PickleKind::boolean, 0, 1}, Pickle::Node{PickleKind::tuple, 0, 0}}) {
+      pickle_.nodes_.push_back(node);
+    }
+  }
+
+  Pickle read() {
+    if (pickle_.bytes_.size() > kMostBytes) cursor_.fail("it is too long");
+    if (cursor_.take_byte() != kProto) cursor_.fail("it does not begin with a protocol");
+    const unsigned protocol = cursor_.take_byte();
+    if (protocol < 2 || protocol > 5) cursor_.fail("unknown protocol ", protocol);
+    for (unsigned char opcode = cursor_.take_opcode(); opcode != kStop; opcode = cursor_.take_opcode()) step(opcode);
+    if (stack_.size() != 1 || !marks_.empty()) cursor_.fail("values are left over");
+    if (!cursor_.is_at_end()) cursor_.fail("bytes are left over");
+    pickle_.root_ = stack_.front();
+    return std::move(pickle_);
+  }
+
+ private:
+  // The first values of every pickle; shared, because they cannot change.
+  static constexpr std::uint32_t kNoneNode = 0, kFalseNode = 1, kTrueNode = 2, kEmptyTupleNode = 3;
+
+  void step(unsigned char opcode) {
+    if (read_constant(opcode) || read_string(opcode) || read_container(opcode) || read_named(opcode) ||
+        read_memo(opcode)) {
+      return;
+    }
+    cursor_.fail("unknown opcode ", static_cast<unsigned>(opcode));
+  }
+
+  bool read_constant(unsigned char opcode) {
+    switch (opcode) {
+      case kNone:
+        push_known(kNoneNode);
+        return true;
+      case kNewTrue:
+        push_known(kTrueNode);
+        return true;
+      case kNewFalse:
+        push_known(kFalseNode);
+        return true;
+      case kEmptyTuple:
+        push_known(kEmptyTupleNode);
+        return true;
+      case kBinInt:
+        push_integer(static_cast<std::int32_t>(cursor_.take_number(4)));
+        return true;
+      case kBinInt1:
+        push_integer(static_cast<std::int64_t>(cursor_.take_number(1)));
+        return true;
+      case kBinInt2:
+        push_integer(static_cast<std::int64_t>(cursor_.take_number(2)));
+        return true;
+      case kLong1:
+        push_integer(cursor_.take_long());
+        return true;
+      case kBinFloat:
+        push({PickleKind::real, 0, cursor_.take_reversed()});
+        return true;
+      case kFrame:
+        if (cursor_.take_number(8) > cursor_.remaining()) cursor_.fail("a frame ends behind the pickle");
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool read_string(unsigned char opcode) {
+    switch (opcode) {
+      case kShortBinUnicode:
+        push_text(1);
+        return true;
+      case kBinUnicode:
+        push_text(4);
+        return true;
+      case kBinUnicode8:
+        push_text(8);
+        return true;
+      case kShortBinBytes:
+        push_string(PickleKind::bytes, cursor_.take_string(1));
+        return true;
+      case kBinBytes:
+        push_string(PickleKind::bytes, cursor_.take_string(4));
+        return true;
+      case kBinBytes8:
+        push_string(PickleKind::bytes, cursor_.take_string(8));
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool read_container(unsigned char opcode) {
+    switch (opcode) {
+      case kMark:
+        if (marks_.size() == kMostMarks) cursor_.fail("marks are nested too deeply");
+        marks_.push_back(stack_.size());
+        return true;
+      case kTuple:
+        push_tuple(pop_mark());
+        return true;
+      case kTuple1:
+        push_tuple(below_top(1));
+        return true;
+      case kTuple2:
+        push_tuple(below_top(2));
+        return true;
+      case kTuple3:
+        push_tuple(below_top(3));
+        return true;
+      case kEmptyList:
+        push({PickleKind::list, 0, 0});
+        return true;
+      case kEmptyDict:
+        push({PickleKind::dict, 0, 0});
+        return true;
+      case kAppend:
+        extend(PickleKind::list, below_top(1));
+        return true;
+      case kAppends:
+        extend(PickleKind::list, pop_mark());
+        return true;
+      case kSetItem:
+        extend(PickleKind::dict, below_top(2));
+        return true;
+      case kSetItems:
+        extend(PickleKind::dict, pop_mark());
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool read_named(unsigned char opcode) {
+    switch (opcode) {
+      case kGlobal:
+        push_global();
+        return true;
+      case kStackGlobal:
+        push_stack_global();
+        return true;
+      case kReduce:
+        push_call();
+        return true;
+      case kNewObj:
+        push_object();
+        return true;
+      case kBuild:
+        set_state();
+        return true;
+      case kBinPersId:
+        push({PickleKind::persistent, 0, pop()});
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool read_memo(unsigned char opcode) {
+    switch (opcode) {
+      case kBinGet:
+        recall(cursor_.take_number(1));
+        return true;
+      case kLongBinGet:
+        recall(cursor_.take_number(4));
+        return true;
+      case kBinPut:
+        remember(cursor_.take_number(1));
+        return true;
+      case kLongBinPut:
+        remember(cursor_.take_number(4));
+        return true;
+      case kMemoize:
+        remember(memo_.size());
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // Values.
+
+  void push_known(std::uint32_t index) { stack_.push_back(index); }
+
+  void push(const Pickle::Node& node) {
+    // A value and what says where it belongs take two bytes at least.
+    if (pickle_.nodes_.size() > pickle_.bytes_.size() / 2 + 64) cursor_.fail("too many values");
+    pickle_.nodes_.push_back(node);
+    push_known(static_cast<std::uint32_t>(pickle_.nodes_.size() - 1));
+  }
+
+  void push_integer(std::int64_t number) { push({PickleKind::integer, 0, static_cast<std::uint64_t>(number)}); }
+
+  void push_text(unsigned width) {
+    const std::string_view text = cursor_.take_string(width);
+    if (invalid_utf8_at(text) != std::string_view::npos) cursor_.fail("a text is not UTF-8");
+    push_string(PickleKind::text, text);
+  }
+
+  void push_string(PickleKind kind, std::string_view string) {
+    push({kind, static_cast<std::uint32_t>(string.data() - pickle_.bytes_.data()), string.size()});
+  }
+
+  /// Where the uppermost `count` values begin on the stack.
+  std::size_t below_top(std::size_t count) const {
+    const std::size_t floor = marks_.empty() ? 0 : marks_.back();
+    if (stack_.size() - floor < count) cursor_.fail("values are missing");
+    return stack_.size() - count;
+  }
+
+  std::size_t pop_mark() {
+    if (marks_.empty()) cursor_.fail("there is no mark");
+    const std::size_t begin = marks_.back();
+    marks_.pop_back();
+    return begin;
+  }
+
+  std::uint32_t pop() {
+    const std::uint32_t index = stack_[below_top(1)];
+    stack_.pop_back();
+    return index;
+  }
+
+  Pickle::Node& node(std::uint32_t index) { return pickle_.nodes_[index]; }
+
+  void push_tuple(std::size_t begin) {
+    std::vector<std::uint32_t>& items = pickle_.tuple_items_;
+    const Pickle::Node tuple{PickleKind::tuple, static_cast<std::uint32_t>(items.size()), stack_.size() - begin};
+    items.insert(items.end(), stack_.begin() + static_cast<std::ptrdiff_t>(begin), stack_.end());
+    stack_.resize(begin);
+    push(tuple);
+  }
+
+  /// Moves what lies on the stack from `begin` on into the list or dict below it.
+  void extend(PickleKind kind, std::size_t begin) {
+    if (begin == (marks_.empty() ? 0 : marks_.back())) cursor_.fail("there is nothing to add to");
+    Pickle::Node& target = node(stack_[begin - 1]);
+    if (target.kind != kind) cursor_.fail("only a ", kind == PickleKind::list ? "list" : "dict", " can be added to");
+    const std::size_t count = stack_.size() - begin;
+    if (kind == PickleKind::dict && count % 2 != 0) cursor_.fail("a key without a value");
+    if (count != 0 && target.second == 0) {
+      target.first = static_cast<std::uint32_t>(pickle_.list_items_.size());
+      target.second = 1;
+      pickle_.list_items_.emplace_back();
+    }
+    if (count != 0) {
+      std::vector<std::uint32_t>& items = pickle_.list_items_[target.first];
+      items.insert(items.end(), stack_.begin() + static_cast<std::ptrdiff_t>(begin), stack_.end());
+    }
+    stack_.resize(begin);
+  }
+
+  // Names.
+
+  void push_name(std::string_view module, std::string_view name) {
+    const auto is_it = [&](std::string_view known) {
+      return known.size() == module.size() + 1 + name.size() && known.starts_with(module) &&
+             known[module.size()] == '.' && known.ends_with(name);
+    };
+    const auto found = std::find_if(pickle_.allowed_.begin(), pickle_.allowed_.end(), is_it);
+    if (found == pickle_.allowed_.end()) {
+      cursor_.fail("it names what does not belong here: ", printable(shortened(module, kMostNameBytes)), ".",
+                   printable(shortened(name, kMostNameBytes)));
+    }
+    push({PickleKind::name, static_cast<std::uint32_t>(found - pickle_.allowed_.begin()), 0});
+  }
+
+  void push_global() {
+    const std::string_view module = cursor_.take_line();
+    push_name(module, cursor_.take_line());
+  }
+
+  void push_stack_global() {
+    const std::size_t begin = below_top(2);
+    const auto module = PickleValue(pickle_, stack_[begin]).text();
+    const auto name = PickleValue(pickle_, stack_[begin + 1]).text();
+    if (!module || !name) cursor_.fail("a name is no text");
+    stack_.resize(begin);
+    push_name(*module, *name);
+  }
+
+  /// Takes a name and a tuple of arguments from the stack.
+  std::pair<std::uint32_t, std::uint32_t> pop_call() {
+    below_top(2);
+    const std::uint32_t arguments = pop();
+    const Pickle::Node& name = node(pop());
+    if (name.kind != PickleKind::name) cursor_.fail("only what has a name can be called");
+    if (node(arguments).kind != PickleKind::tuple) cursor_.fail("arguments are no tuple");
+    return {name.first, arguments};
+  }
+
+  void push_call() {
+    const auto [name, arguments] = pop_call();
+    if (pickle_.allowed_[name] == kOrderedDict) {
+      if (node(arguments).second != 0) cursor_.fail("an OrderedDict with arguments");
+      return push({PickleKind::dict, 0, 0});
+    }
+    push({PickleKind::call, name, arguments});
+  }
+
+  void push_object() {
+    const auto [name, arguments] = pop_call();
+    push({PickleKind::object, name, arguments});
+  }
+
+  void set_state() {
+    const std::size_t begin = below_top(2);
+    const std::uint64_t state = stack_[begin + 1];
+    Pickle::Node& object = node(stack_[begin]);
+    if (object.kind != PickleKind::object || object.second >> 32U != 0) cursor_.fail("only a new object gets a state");
+    object.second |= state << 32U;
+    stack_.pop_back();
+  }
+
+  // Memo.
+
+  void recall(std::uint64_t number) {
+    if (number >= memo_.size()) cursor_.fail("an unknown memo ", number);
+    push_known(memo_[static_cast<std::size_t>(number)]);
+  }
+
+  void remember(std::uint64_t number) {
+    // Writers number what they keep, each once.
+    if (number != memo_.size() || number >= pickle_.nodes_.size()) cursor_.fail("memo ", number, " is out of order");
+    memo_.push_back(stack_[below_top(1)]);
+  }
+
+  Pickle pickle_;
+  PickleCursor cursor_;
+  std::vector<std::uint32_t> stack_, memo_;
+  std::vector<std::size_t> marks_;  // sizes of the stack
+};
+
+Pickle Pickle::read(std::string bytes, std::span<const std::string_view> allowed, const std::string& source) {
+  return PickleReader(std::move(bytes), allowed, source).read();
+}
+
+}  // namespace titan::checkpoint
