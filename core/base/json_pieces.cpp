@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/json.hpp"
 
 namespace titan {
 
@@ -16,8 +17,8 @@ using nlohmann::json;
 /// Builds values from the parser's events and hands them over. Errors are thrown through the parser.
 class PieceReader {
  public:
-  PieceReader(std::string_view text, std::string_view source, const JsonPiece& piece, std::size_t depth)
-      : text_(text), source_(source), piece_(piece), depth_(depth) {}
+  PieceReader(std::string_view text, std::string_view source, const JsonPiece& piece, const JsonPieceLimits& limits)
+      : text_(text), source_(source), piece_(piece), limits_(limits) {}
 
   json take() && { return std::move(root_); }
 
@@ -35,7 +36,7 @@ class PieceReader {
   bool end_array() { return end(); }
 
   bool key(std::string& name) {
-    if (open_.back().contains(name)) {
+    if (open_.back().value.contains(name)) {
       throw DataError("[json] ", printable(source_), ": a name is twice in an object: ", printable(name));
     }
     path_.push_back(std::move(name));
@@ -51,16 +52,26 @@ class PieceReader {
   }
 
  private:
+  /// An object or array that has not ended.
+  struct Open {
+    json value;
+    std::size_t kept_before;
+  };
+
   bool begin(json empty) {
-    if (open_.size() == depth_) throw DataError("[json] ", printable(source_), ": nested too deeply: limit ", depth_);
-    open_.push_back(std::move(empty));
+    if (open_.size() == limits_.depth) {
+      throw DataError("[json] ", printable(source_), ": nested too deeply: limit ", limits_.depth);
+    }
+    open_.push_back({std::move(empty), kept_});
     return true;
   }
 
   bool end() {
-    json value = std::move(open_.back());
+    json value = std::move(open_.back().value);
+    const std::size_t kept_before = open_.back().kept_before;
     open_.pop_back();
     if (piece_ && piece_(path_, value)) {
+      kept_ = kept_before;
       leave_member();
       return true;
     }
@@ -68,25 +79,29 @@ class PieceReader {
   }
 
   bool put(json value) {
+    if (++kept_ > limits_.kept) {
+      throw DataError("[json] ", printable(source_), ": more values than allowed: limit ", limits_.kept);
+    }
     if (open_.empty()) {
       root_ = std::move(value);
-    } else if (open_.back().is_array()) {
-      open_.back().push_back(std::move(value));
+    } else if (open_.back().value.is_array()) {
+      open_.back().value.push_back(std::move(value));
     } else {
-      open_.back().emplace(path_.back(), std::move(value));
+      open_.back().value.emplace(path_.back(), std::move(value));
     }
     leave_member();
     return true;
   }
 
   void leave_member() {
-    if (!open_.empty() && open_.back().is_object()) path_.pop_back();
+    if (!open_.empty() && open_.back().value.is_object()) path_.pop_back();
   }
 
   std::string_view text_, source_;
   const JsonPiece& piece_;
-  std::size_t depth_;
-  std::vector<json> open_;
+  JsonPieceLimits limits_;
+  std::size_t kept_ = 0;
+  std::vector<Open> open_;
   std::vector<std::string> path_;
   json root_;
 };
@@ -94,16 +109,16 @@ class PieceReader {
 }  // namespace
 
 json parse_json_in_pieces(std::string_view text, std::string_view source, const JsonPiece& piece,
-                          const JsonLimits& limits) {
+                          const JsonPieceLimits& limits) {
   if (text.size() > limits.bytes) {
     throw DataError("[json] ", printable(source), ": larger than allowed: limit ", limits.bytes, " bytes");
   }
-  PieceReader reader(text, source, piece, limits.depth);
+  PieceReader reader(text, source, piece, limits);
   json::sax_parse(text.data(), text.data() + text.size(), &reader);
   return std::move(reader).take();
 }
 
-json parse_strict_json(std::string_view text, std::string_view source, const JsonLimits& limits) {
+json parse_strict_json(std::string_view text, std::string_view source, const JsonPieceLimits& limits) {
   return parse_json_in_pieces(text, source, nullptr, limits);
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/checkpoint/shard.hpp"
 #include "core/checkpoint/source.hpp"
@@ -14,11 +17,17 @@ namespace titan::checkpoint {
 struct Index {
   std::map<std::string, StoredTensor> tensors;
   std::vector<StoredFile> files;  // path: the name alone
+
+  friend bool operator==(const Index&, const Index&) = default;
 };
+
+/// The longest index that is read.
+inline constexpr std::uint64_t kIndexLimit = std::uint64_t{1} << 30U;
 
 std::string write_index(const Index& index);
 /// Reads what write_index wrote. DataError names `source` and the field. Checks that the parts of each tensor lie in
-/// it, do not overlap and leave no gap, and that their bytes lie in their file and belong to one part each.
+/// it, do not overlap and leave no gap, and that their bytes lie in their file and belong to one part each. Parts come
+/// sorted by their box's offset.
 Index read_index(std::string_view text, const std::string& source);
 
 /// Joins the shards of a step, as their headers say. DataError names file and tensor: a header that is broken, another

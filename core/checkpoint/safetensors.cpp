@@ -272,6 +272,7 @@ SafetensorsHeader read_safetensors_header(std::string_view json, std::uint64_t h
     return std::tie(a.begin, a.end, a.tensor.name) < std::tie(b.begin, b.end, b.tensor.name);
   });
   place_entries(header.entries, header_size, file_size - header_size, source);
+  header.file_size = file_size;
   return header;
 }
 

@@ -23,6 +23,7 @@ struct SafetensorsEntry {
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries;  // by increasing begin
   std::map<std::string, std::string> metadata;
+  std::uint64_t file_size = 0;
 };
 
 /// The bytes before the JSON text: its length, little-endian.

@@ -18,12 +18,16 @@ struct StoredPart {
   Box box;
   std::uint32_t file = 0;  // in Source::files
   std::uint64_t begin = 0;
+
+  friend bool operator==(const StoredPart&, const StoredPart&) = default;
 };
 
 struct StoredTensor {
   DType dtype = DType::f32;
   std::vector<std::int64_t> shape;
   std::vector<StoredPart> parts;  // every element in exactly one
+
+  friend bool operator==(const StoredTensor&, const StoredTensor&) = default;
 };
 
 /// A file with tensors. What is read of it is compared with the hash of its blocks, where there are some.
@@ -32,6 +36,8 @@ struct StoredFile {
   std::uint64_t size = 0;
   std::uint64_t block_size = 0;           // bytes of a block, the last one shorter; 0: there are no hashes
   std::vector<std::string> block_hashes;  // XXH3, 128 bits, 32 hexadecimal digits
+
+  friend bool operator==(const StoredFile&, const StoredFile&) = default;
 };
 
 enum class Format { titan, hugging_face, dcp };

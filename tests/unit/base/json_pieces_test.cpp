@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/json.hpp"
 #include "tests/unit/base/thrown.hpp"
 
 namespace titan {
@@ -14,7 +15,7 @@ namespace {
 using test::Thrown;
 using test::thrown_by;
 
-std::string message_for(std::string_view text, const JsonLimits& limits = {}) {
+std::string message_for(std::string_view text, const JsonPieceLimits& limits = {}) {
   const Thrown thrown = thrown_by([&] { return parse_strict_json(text, "a.json", limits); });
   EXPECT_EQ(thrown.exit, Exit::data) << text;
   return thrown.message;
@@ -68,6 +69,9 @@ TEST(JsonPiecesTest, KeepsToItsLimits) {
   EXPECT_NO_THROW(parse_strict_json("[[[[]]], {\"[\": \"[[[[[[\"}]", "a.json", {.bytes = 100, .depth = 4}));
   EXPECT_NE(message_for("[[[[[]]]]]", {.bytes = 100, .depth = 4}).find("nested too deeply: limit 4"),
             std::string::npos);
+  EXPECT_NE(message_for("[1, [2, 3], 4]", {.kept = 5}).find("more values than allowed: limit 5"), std::string::npos);
+  const auto take_arrays = [](auto path, auto&) { return path.size() == 1; };
+  EXPECT_NO_THROW(parse_json_in_pieces(R"({"a": [1, 2, 3], "b": [4, 5, 6]})", "a.json", take_arrays, {.kept = 4}));
   EXPECT_NE(message_for(std::string(10'000'000, '[')).find("nested too deeply"), std::string::npos);
 }
 
