@@ -91,7 +91,7 @@ std::string write_manifest(const Manifest& manifest) {
 }
 
 Manifest read_manifest(std::string_view text, const std::string& source) {
-  const JsonPieceLimits limits{.bytes = kManifestLimit, .depth = 16, .kept = std::size_t{1} << 19U};
+  const JsonPieceLimits limits{.bytes = kMostManifestBytes, .depth = 16, .kept = std::size_t{1} << 19U};
   const nlohmann::json json = parse_strict_json(text, source, limits);
   const JsonField root(json, "checkpoint", source);
   require_document(root, kFormat);

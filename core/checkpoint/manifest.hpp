@@ -11,7 +11,7 @@ namespace titan::checkpoint {
 inline constexpr const char* kManifestFile = "MANIFEST.json";
 inline constexpr const char* kIndexFile = "index.json";
 /// The longest manifest that is read: room for a hundred thousand files.
-inline constexpr std::uint64_t kManifestLimit = std::uint64_t{16} << 20U;
+inline constexpr std::uint64_t kMostManifestBytes = std::uint64_t{16} << 20U;
 
 /// What a step of a checkpoint holds.
 enum class Contents {

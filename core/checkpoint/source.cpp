@@ -69,7 +69,7 @@ void warn_of_others(const std::filesystem::path& folder, const Manifest& manifes
 
 Manifest read_manifest_of(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kManifestFile;
-  Manifest manifest = read_manifest(InputFile(path).read_all(kManifestLimit), path.string());
+  Manifest manifest = read_manifest(InputFile(path).read_all(kMostManifestBytes), path.string());
   check_folder_name(folder, manifest);
   for (const ManifestFile& file : manifest.files) check_file(folder / file.name, file);
   warn_of_others(folder, manifest);
@@ -154,7 +154,7 @@ Source open_titan(const std::filesystem::path& folder) {
   source.manifest = read_manifest_of(folder);
   const Manifest& manifest = *source.manifest;
   const Listing listing = listing_of(manifest);
-  Index index = read_index(read_listed(folder, listing, kIndexFile, kIndexLimit), (folder / kIndexFile).string());
+  Index index = read_index(read_listed(folder, listing, kIndexFile, kMostIndexBytes), (folder / kIndexFile).string());
   check_headers(folder, index, listing, manifest.save_id);
   if (manifest.contents == Contents::full) {
     const std::string text = read_listed(folder, listing, kTrainStateFile, kTrainStateLimit);
