@@ -137,8 +137,8 @@ std::size_t abandon_newer(SystemCalls& calls, const std::filesystem::path& folde
   }
   sync_folder(calls, abandoned);
   sync_folder(calls, folder);
-  log_warning("checkpoint", "moved steps of another history: ", newer.size(), " after step ", step, ", to ",
-              shown(abandoned));
+  log_warning("checkpoint", "moved steps of another history, newer than what this run began with: ", newer.size(),
+              ", to ", shown(abandoned));
   return newer.size();
 }
 
