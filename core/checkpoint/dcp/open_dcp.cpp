@@ -9,6 +9,7 @@
 #include "core/checkpoint/dcp/saved_object.hpp"
 #include "core/checkpoint/dcp/torchtitan_keys.hpp"
 #include "core/checkpoint/input_file.hpp"
+#include "core/checkpoint/tiling.hpp"
 
 namespace titan::checkpoint {
 namespace {
@@ -72,6 +73,24 @@ void find_bytes(ItemReader& reader, const WantedFrame& frame) {
   frame.part->begin = item.offset + saved.begin;
 }
 
+/// Bytes belong to one item each; `one` begins before `other`.
+void require_apart(const WantedFrame& one, const WantedFrame& other, const DcpMetadata& metadata) {
+  const DcpItem &before = one.chunk->item, &here = other.chunk->item;
+  if (before.file != here.file || before.offset + before.length <= here.offset) return;
+  throw DataError("[checkpoint] items of a DCP checkpoint share bytes: ", printable(*one.name), ", ",
+                  printable(*other.name), ", ", printable(metadata.files[here.file]), ", at ", here.offset);
+}
+
+void require_tiling(const Source& source, const std::string& name, StoredTensor& tensor) {
+  const std::string fault = tiling_fault(tensor.shape, tensor.parts);
+  if (!fault.empty()) {
+    throw DataError("[checkpoint] ", printable((source.folder / kDcpMetadataFile).native()), ": ", printable(name),
+                    ": ", fault);
+  }
+  std::sort(tensor.parts.begin(), tensor.parts.end(),
+            [](const StoredPart& a, const StoredPart& b) { return a.box.offset < b.box.offset; });
+}
+
 void add_tensors(Source& source, ItemReader& reader, const DcpMetadata& metadata) {
   std::vector<WantedFrame> frames;
   for (const auto& [name, tensor] : metadata.tensors) {
@@ -87,7 +106,11 @@ void add_tensors(Source& source, ItemReader& reader, const DcpMetadata& metadata
     const DcpItem &a = one.chunk->item, &b = other.chunk->item;
     return std::pair(a.file, a.offset) < std::pair(b.file, b.offset);
   });
-  for (const WantedFrame& frame : frames) find_bytes(reader, frame);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (i > 0) require_apart(frames[i - 1], frames[i], metadata);
+    find_bytes(reader, frames[i]);
+  }
+  for (auto& [name, tensor] : source.tensors) require_tiling(source, name, tensor);
 }
 
 /// A counter, pickled or as a tensor of one element.
