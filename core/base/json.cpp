@@ -65,6 +65,9 @@ nlohmann::json parse_json(std::string_view text, std::string_view source, const 
                           std::size_t first_line) {
   const Source whole{text, source, first_line};
   if (text.size() > limits.bytes) fail(whole, 0, concat("larger than allowed: limit ", limits.bytes, " bytes"));
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    fail(whole, nul, "a NUL in the text");  // the parser takes it for the end
+  }
   check_depth(whole, limits.depth);
   try {
     return nlohmann::json::parse(text);

@@ -113,6 +113,9 @@ json parse_json_in_pieces(std::string_view text, std::string_view source, const 
   if (text.size() > limits.bytes) {
     throw DataError("[json] ", printable(source), ": larger than allowed: limit ", limits.bytes, " bytes");
   }
+  if (text.find('\0') != std::string_view::npos) {  // the parser takes it for the end of the text
+    throw DataError("[json] ", printable(source), ": a NUL in the text");
+  }
   PieceReader reader(text, source, piece, limits);
   json::sax_parse(text.data(), text.data() + text.size(), &reader);
   return std::move(reader).take();

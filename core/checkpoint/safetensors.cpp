@@ -264,6 +264,9 @@ SafetensorsHeader read_safetensors_header(std::string_view json, std::uint64_t h
   if (json.empty() || json.front() != '{') {
     throw DataError("[checkpoint] ", printable(source), ": not a safetensors file: header does not begin with {");
   }
+  if (json.find('\0') != std::string_view::npos) {  // the parser takes it for the end of the text
+    throw DataError("[checkpoint] ", printable(source), ": header is not valid JSON: a NUL in it");
+  }
   HeaderReader reader(json, source);
   nlohmann::json::sax_parse(json.data(), json.data() + json.size(), &reader);
   SafetensorsHeader header = std::move(reader).take();

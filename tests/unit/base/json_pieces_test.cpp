@@ -62,6 +62,7 @@ TEST(JsonPiecesTest, ErrorsNameLineAndColumn) {
   EXPECT_NE(message_for("[1] x").find("a.json:1:5: "), std::string::npos) << message_for("[1] x");
   EXPECT_NE(message_for("[1e999]").find("a.json:1:"), std::string::npos) << message_for("[1e999]");
   EXPECT_NE(message_for("\"\xff\"").find("a.json:1:"), std::string::npos);
+  EXPECT_NE(message_for(std::string_view("{}\0 x", 5)).find("a NUL in the text"), std::string::npos);
 }
 
 TEST(JsonPiecesTest, KeepsToItsLimits) {

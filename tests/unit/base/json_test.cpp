@@ -44,6 +44,7 @@ TEST(JsonTest, ATextMayBeginInALaterLine) {
 TEST(JsonTest, RefusesWhatDoesNotFit) {
   EXPECT_NE(message_for("[1e999]").find("a.json"), std::string::npos);
   EXPECT_NE(message_for("\"\xff\"").find("a.json:1:"), std::string::npos);
+  EXPECT_NE(message_for(std::string_view("{}\0 x", 5)).find("a NUL in the text"), std::string::npos);
   EXPECT_NE(message_for("[1, 2]", {.bytes = 3, .depth = 4}).find("limit 3 bytes"), std::string::npos);
 }
 
