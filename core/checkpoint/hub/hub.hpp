@@ -28,9 +28,14 @@ struct HubName {
 /// names. Tensors have the hub's names. DataError names file and tensor; links and names with folders are refused.
 Source open_hub(const std::filesystem::path& folder);
 
-/// The same tensors under our names, taken apart so that every part is in our order of rows. DataError names a tensor
-/// whose shape does not fit its transform; names that the folder lacks are left out (require_fit() finds them).
+/// The same tensors under our names, taken apart so that every part is in our order of rows. Names that the folder
+/// lacks are left out (require_fit() finds them), and tensors that no name covers keep theirs (unexpected_tensors()
+/// finds them). DataError names a tensor whose shape does not fit its transform, and a stack that is not whole.
 Source translate(const Source& hub, std::span<const HubName> names);
+
+/// Checks that a source in our names has all parameters that the names cover, and no other tensor of a model. DataError
+/// lists 20 of each.
+void require_names(const Source& source, std::span<const HubName> names);
 
 struct HubExport {
   std::optional<DType> dtype;                       // of floating tensors; none: as they are
@@ -40,8 +45,8 @@ struct HubExport {
 };
 
 /// Writes the model of a source in our names as hub files into `folder`, which exists: model-0000x-of-0000y.safetensors
-/// (a single one: model.safetensors), and, as rank 0, model.safetensors.index.json. Returns what it wrote, synced.
-/// DataError: parameters that `names` lacks.
+/// and, as rank 0, model.safetensors.index.json; a single one is model.safetensors, without an index. Returns what it
+/// wrote, synced. Reads and writes a piece of 64 MiB, or of one head or row, at a time. DataError as require_names().
 std::vector<std::string> export_hub(SystemCalls& calls, const Source& source, std::span<const HubName> names,
                                     const std::filesystem::path& folder, const HubExport& options = {});
 

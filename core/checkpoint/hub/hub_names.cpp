@@ -1,8 +1,43 @@
 #include "core/checkpoint/hub/hub_names.hpp"
 
+#include <algorithm>
+#include <set>
+#include <string_view>
+
 #include "core/base/error.hpp"
+#include "core/checkpoint/model_tensors.hpp"
 
 namespace titan::checkpoint {
+namespace {
+
+constexpr std::size_t kMostListed = 20;
+
+std::string listed(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kMostListed);
+  std::string text = printable(join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "));
+  return names.size() > shown ? concat(text, " and ", names.size() - shown, " more") : text;
+}
+
+}  // namespace
+
+void require_names(const Source& source, std::span<const HubName> names) {
+  std::set<std::string_view> known;
+  std::vector<std::string> missing, unknown;
+  for (const HubName& name : names) {
+    known.insert(name.name);
+    if (!source.tensors.contains(name.name)) missing.push_back(name.name);
+  }
+  for (const auto& [name, tensor] : source.tensors) {
+    if (is_model_tensor(name) && !known.contains(name)) unknown.push_back(name);
+  }
+  const std::string folder = printable(source.folder.native());
+  if (!missing.empty()) {
+    throw DataError("[checkpoint] the checkpoint lacks parameters of the model: ", listed(missing), ": ", folder);
+  }
+  if (!unknown.empty()) {
+    throw DataError("[checkpoint] tensors that the model's names on the hub do not cover: ", listed(unknown), ": ", folder);
+  }
+}
 
 std::string stacked_name(const HubName& name, std::int64_t index) {
   const std::size_t star = name.hub_name.find('*');

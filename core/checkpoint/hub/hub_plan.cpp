@@ -2,45 +2,15 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "core/base/error.hpp"
 #include "core/checkpoint/hub/hub_index.hpp"
 #include "core/checkpoint/hub/hub_names.hpp"
-#include "core/checkpoint/model_tensors.hpp"
 
 namespace titan::checkpoint {
 namespace {
-
-constexpr std::size_t kMostListed = 20;
-
-std::string listed(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kMostListed);
-  std::string text = printable(join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "));
-  return names.size() > shown ? concat(text, " and ", names.size() - shown, " more") : text;
-}
-
-/// The names must be those of the model, and all of them.
-void check_names(const Source& source, std::span<const HubName> names) {
-  std::set<std::string_view> known;
-  std::vector<std::string> missing, unknown;
-  for (const HubName& name : names) {
-    known.insert(name.name);
-    if (!source.tensors.contains(name.name)) missing.push_back(name.name);
-  }
-  for (const auto& [name, tensor] : source.tensors) {
-    if (is_model_tensor(name) && !known.contains(name)) unknown.push_back(name);
-  }
-  const std::string folder = printable(source.folder.native());
-  if (!missing.empty()) {
-    throw DataError("[checkpoint] the checkpoint lacks parameters of the model: ", listed(missing), ": ", folder);
-  }
-  if (!unknown.empty()) {
-    throw DataError("[checkpoint] the model plugin has no name of the hub for: ", listed(unknown), ": ", folder);
-  }
-}
 
 void add_stack(const HubName& name, const TensorInfo& ours, std::vector<HubTensor>& tensors) {
   if (ours.shape.empty() || ours.shape[0] != name.count) {
@@ -83,7 +53,7 @@ std::uint64_t HubTensor::bytes() const {
 }
 
 std::vector<HubFile> plan_hub_files(const Source& source, std::span<const HubName> names, const HubExport& options) {
-  check_names(source, names);
+  require_names(source, names);
   std::vector<HubFile> files(1);
   std::uint64_t bytes = 0;
   for (HubTensor& tensor : tensors_of(source, names, options.dtype)) {
