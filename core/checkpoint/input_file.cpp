@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "core/base/error.hpp"
 
@@ -48,6 +50,18 @@ std::string InputFile::read_all(std::uint64_t limit) const {
   std::string content(static_cast<std::size_t>(size_), '\0');
   read_at(0, content);
   return content;
+}
+
+InputFile open_patiently(const std::filesystem::path& path) {
+  constexpr std::chrono::milliseconds kLongestPause{500};
+  for (std::chrono::milliseconds pause{30};; pause *= 2) {
+    try {
+      return InputFile(path);
+    } catch (const InputError&) {
+      if (pause > kLongestPause) throw;
+    }
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 }  // namespace titan::checkpoint

@@ -23,11 +23,17 @@ class InputFile {
   void read_at(std::uint64_t offset, std::span<char> bytes) const;
   /// The whole file. DataError: it has more than `limit` bytes.
   std::string read_all(std::uint64_t limit) const;
+  /// Of the open file, for calls of the system; not to be closed.
+  int descriptor() const { return file_.get(); }
 
  private:
   std::filesystem::path path_;
   FileDescriptor file_;
   std::uint64_t size_ = 0;
 };
+
+/// Opens a file that ought to be there: tries for about a second, because a shared file system may show it late. Errors
+/// as above.
+InputFile open_patiently(const std::filesystem::path& path);
 
 }  // namespace titan::checkpoint

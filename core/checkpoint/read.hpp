@@ -23,7 +23,7 @@ void require_fit(const Source& source, std::span<const WantedPart> wanted, const
 std::vector<std::string> unexpected_tensors(const Source& source, std::span<const WantedPart> wanted);
 
 struct ReadOptions {
-  FitRules rules;
+  FitRules rules = {};
   /// Told the bytes read so far and to be read in all, now and then; may throw to give up.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = nullptr;
 };
