@@ -39,8 +39,8 @@ std::optional<std::int64_t> step_of_name(std::string_view name) {
 
 void make_checkpoint_folder(SystemCalls& calls, const std::filesystem::path& folder) {
   create_folder(folder);
-  // A trial, because access() says nothing of file systems that are read-only or full of files.
-  const std::filesystem::path trial = folder / concat(".trial-", draw_id());
+  // A trial, because access() says nothing of file systems that are full of files. What a kill leaves is swept.
+  const std::filesystem::path trial = temporary_folder(folder, 0, draw_id());
   if (calls.mkdir(trial.c_str(), 0700) != 0) {
     throw CreateError("[checkpoint] cannot write to the folder of checkpoints: ", printable(folder.native()), ": ",
                       reason_of(errno));

@@ -29,15 +29,15 @@ struct Fault {
     delay
   };
   Deed deed = Deed::fail;
-  std::optional<Call> call;  // none: calls of every kind are counted
-  std::int64_t at = 1;       // the how manieth of these, from 1 on; 0: all of them
-  int error = 0;             // errno
+  std::optional<Call> call = std::nullopt;  // none: calls of every kind are counted
+  std::int64_t at = 1;                      // the how manieth of these, from 1 on; 0: all of them
+  int error = 0;                            // errno
   std::chrono::milliseconds delay{0};
 };
 
 /// A call that was made, and the file or folder it was about; a rename's source.
 struct MadeCall {
-  Call call;
+  Call call = Call::open;
   std::string path;
 };
 

@@ -14,12 +14,12 @@ namespace titan::checkpoint::testing {
 
 /// A run of several ranks that does nothing but save.
 struct SavedRun {
-  std::filesystem::path folder;
+  std::filesystem::path folder = {};
   std::int64_t num_ranks = 2;
   bool is_async = false;
   std::int64_t keep = 2;
-  std::optional<std::int64_t> loaded;
-  std::vector<std::int64_t> steps;
+  std::optional<std::int64_t> loaded = std::nullopt;
+  std::vector<std::int64_t> steps = {};
   int history = 1;  // what is saved says of which history it is
 
   Saver::Options options() const;
