@@ -13,8 +13,20 @@ namespace {
 constexpr const char* kDefaultVerb = "train";
 
 std::vector<AppVerb> all_verbs() {
-  return {train_verb(),  config_verb(),   plugin_verb(), compare_verb(), compare_layouts_verb(),
-          launch_verb(), schedule_verb(), check_verb(),  help_verb(),    version_verb()};
+  return {train_verb(),
+          config_verb(),
+          plugin_verb(),
+          compare_verb(),
+          compare_layouts_verb(),
+          launch_verb(),
+          schedule_verb(),
+          checkpoint_inspect_verb(),
+          checkpoint_verify_verb(),
+          checkpoint_convert_verb(),
+          checkpoint_diff_verb(),
+          check_verb(),
+          help_verb(),
+          version_verb()};
 }
 
 const AppVerb& find(const std::vector<AppVerb>& verbs, const config::Verb& declaration) {

@@ -21,6 +21,10 @@ AppVerb compare_layouts_verb();
 AppVerb launch_verb();
 AppVerb check_verb();
 AppVerb schedule_verb();
+AppVerb checkpoint_inspect_verb();
+AppVerb checkpoint_verify_verb();
+AppVerb checkpoint_convert_verb();
+AppVerb checkpoint_diff_verb();
 AppVerb help_verb();
 AppVerb version_verb();
 

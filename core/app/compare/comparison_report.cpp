@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <set>
 
+#include "core/app/aligned_table.hpp"
 #include "core/base/text.hpp"
 
 namespace titan::app {
@@ -15,8 +16,6 @@ constexpr std::size_t kMostSettings = 20;
 constexpr std::size_t kLongestSetting = 60;
 constexpr std::size_t kShownAtEnds = 4;
 constexpr std::size_t kShownAround = 2;
-
-using Row = std::vector<std::string>;
 
 std::string value_text(double value) { return std::isnan(value) ? "not a number" : concat(value); }
 
@@ -87,23 +86,6 @@ Row cells(const ComparedStep& step) {
     row.insert(row.end(), {value_text(value.a), value_text(value.b), relative_text(value.relative)});
   }
   return row;
-}
-
-std::string aligned(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line = " ";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += concat(" ", row[i], std::string(widths[i] - row[i].size() + 1, ' '));
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
 }
 
 std::string table_text(const Comparison& comparison) {

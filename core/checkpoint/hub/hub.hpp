@@ -25,7 +25,8 @@ struct HubName {
 };
 
 /// Opens a folder as the Hugging Face hub has them: model.safetensors, or model.safetensors.index.json and the files it
-/// names. Tensors have the hub's names. DataError names file and tensor; links and names with folders are refused.
+/// names. Tensors have the hub's names. A MANIFEST.json of ours beside them is read too. DataError names file and
+/// tensor; links and names with folders are refused.
 Source open_hub(const std::filesystem::path& folder);
 
 /// The same tensors under our names, taken apart so that every part is in our order of rows. Names that the folder

@@ -3,20 +3,20 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.hpp"
-#include "core/base/json.hpp"
 #include "core/base/json_field.hpp"
+#include "core/base/json_pieces.hpp"
 #include "core/checkpoint/file_name.hpp"
 
 namespace titan::checkpoint {
 namespace {
 
 // Some times the index of the largest models there are.
-constexpr JsonLimits kLimits{.bytes = std::size_t{32} << 20U, .depth = 8};
+constexpr JsonPieceLimits kLimits{.bytes = kHubIndexLimit, .depth = 8, .kept = std::size_t{1} << 19U};
 
 }  // namespace
 
 HubWeightMap read_hub_index(std::string_view text, const std::string& source) {
-  const nlohmann::json json = parse_json(text, source, kLimits);
+  const nlohmann::json json = parse_strict_json(text, source, kLimits);
   const JsonField weights = JsonField(json, "checkpoint", source).at("weight_map");
   HubWeightMap files;
   for (const auto& [tensor, field] : weights.members()) {

@@ -12,6 +12,9 @@ inline constexpr const char* kHubFile = "model.safetensors";
 /// Says in which file each tensor of a model of several files is.
 inline constexpr const char* kHubIndexFile = "model.safetensors.index.json";
 
+/// The longest kHubIndexFile that is read.
+inline constexpr std::uint64_t kHubIndexLimit = std::uint64_t{32} << 20U;
+
 /// Tensors of a model of the hub, and the file of each.
 using HubWeightMap = std::map<std::string, std::string>;
 

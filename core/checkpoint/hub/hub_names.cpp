@@ -35,7 +35,8 @@ void require_names(const Source& source, std::span<const HubName> names) {
     throw DataError("[checkpoint] the checkpoint lacks parameters of the model: ", listed(missing), ": ", folder);
   }
   if (!unknown.empty()) {
-    throw DataError("[checkpoint] tensors that the model's names on the hub do not cover: ", listed(unknown), ": ", folder);
+    throw DataError("[checkpoint] tensors that the model's names on the hub do not cover: ", listed(unknown), ": ",
+                    folder);
   }
 }
 

@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "core/base/error.hpp"
@@ -11,8 +12,6 @@
 
 namespace titan::checkpoint {
 namespace {
-
-constexpr std::uint64_t kMostIndexBytes = std::uint64_t{32} << 20U;
 
 /// The hub's own cache is a folder of links into another one; what they lead to may change under a run.
 std::uint64_t size_of_real_file(const std::filesystem::path& path) {
@@ -67,13 +66,27 @@ void check_index(const Source& hub, const HubWeightMap& weights, const std::map<
 void add_files_of_index(Source& hub) {
   const std::filesystem::path path = hub.folder / kHubIndexFile;
   size_of_real_file(path);
-  const HubWeightMap weights = read_hub_index(InputFile(path).read_all(kMostIndexBytes), path.native());
+  const HubWeightMap weights = read_hub_index(InputFile(path).read_all(kHubIndexLimit), path.native());
   std::map<std::string, std::uint32_t> numbers;
   for (const auto& [name, file] : weights) {
     if (!numbers.emplace(file, static_cast<std::uint32_t>(hub.files.size())).second) continue;
     add_file(hub, file);
   }
   check_index(hub, weights, numbers);
+}
+
+/// A step of ours may hold hub files: their hashes are in its manifest.
+void add_manifest(Source& hub) {
+  const std::filesystem::path path = hub.folder / kManifestFile;
+  if (!is_taken(path)) return;
+  hub.manifest = read_manifest(InputFile(path).read_all(kMostManifestBytes), path.native());
+  for (const StoredFile& file : hub.files) {
+    const std::string name = file.path.filename();
+    const auto listed = std::ranges::find(hub.manifest->files, name, &ManifestFile::name);
+    if (listed != hub.manifest->files.end() && listed->size == file.size) continue;
+    throw DataError("[checkpoint] the manifest does not list the file, or with another size: ",
+                    printable(file.path.native()));
+  }
 }
 
 }  // namespace
@@ -90,6 +103,7 @@ Source open_hub(const std::filesystem::path& folder) {
     throw InputError("[checkpoint] there is no model of the Hugging Face hub: ", printable(folder.native()),
                      ": neither ", kHubFile, " nor ", kHubIndexFile);
   }
+  add_manifest(hub);
   return hub;
 }
 

@@ -100,7 +100,10 @@ TEST_F(ExportHub, LargeTensorsGoInPieces) {
 
 TEST_F(ExportHub, NamesAreThoseOfTheModel) {
   const Source source = ours({{"a", {1}, {1}}, {"b", {1}, {2}}, {"optimizer.state.a.exp_avg", {1}, {3}}});
-  EXPECT_THAT(error_text<DataError>([&] { write(source, {{"a", "a"}}); }), HasSubstr("names on the hub do not cover: b"));
+  EXPECT_THAT(error_text<DataError>([&] {
+                write(source, {{"a", "a"}});
+              }),
+              HasSubstr("names on the hub do not cover: b"));
   EXPECT_THAT(error_text<DataError>([&] {
                 write(source, {{"a", "a"}, {"b", "b"}, {"c", "c"}});
               }),

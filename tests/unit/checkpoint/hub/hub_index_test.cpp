@@ -38,6 +38,7 @@ TEST(HubIndex, FilesAreOfTheSameFolder) {
 
 TEST(HubIndex, RefusesWhatIsNoIndex) {
   EXPECT_THAT(refusal("{"), HasSubstr("hub.json:1:"));
+  EXPECT_THAT(refusal(R"({"weight_map": {"w": "a", "w": "b"}})"), HasSubstr("twice in an object: w"));
   EXPECT_THAT(refusal("[]"), HasSubstr("expected an object"));
   EXPECT_THAT(refusal("{}"), HasSubstr("missing field: \"weight_map\""));
   EXPECT_THAT(refusal(R"({"weight_map": {}})"), HasSubstr("there are no tensors"));

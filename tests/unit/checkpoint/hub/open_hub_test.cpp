@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
+#include "core/base/hashing.hpp"
 #include "tests/support/thrown_text.hpp"
 #include "tests/unit/checkpoint/hub/hub_models.hpp"
 
@@ -9,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using titan::testing::error_text;
 
 /// A folder with two files, a in the first and b in the second, and what the index says of them.
@@ -96,7 +98,26 @@ TEST_F(OpenHub, AMillionEntriesOfNothing) {
   std::string weights;
   for (int i = 0; i < 1'000'000; ++i) weights += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":\"none.safetensors\"";
   index(weights);
-  EXPECT_THAT(refusal(), HasSubstr("none.safetensors: No such file"));
+  EXPECT_THAT(refusal(), HasSubstr("more values than allowed"));
+}
+
+TEST_F(OpenHub, AManifestVouchesForTheFiles) {
+  write_tensors(folder_ / "model.safetensors", {{"c", {1}, {7}}});
+  Manifest manifest;
+  manifest.save_id = std::string(32, 'a');
+  manifest.contents = Contents::model_only;
+  const auto put = [&](std::uint64_t size, const std::string& hash) {
+    manifest.files = {{"model.safetensors", size, hash}};
+    folder_.write("MANIFEST.json", write_manifest(manifest));
+  };
+  const std::uint64_t size = std::filesystem::file_size(folder_ / "model.safetensors");
+  put(size, hash128_file(folder_ / "model.safetensors"));
+  EXPECT_EQ(open().manifest, manifest);
+  EXPECT_THAT(verify(open()), IsEmpty());
+  put(size, std::string(32, '0'));
+  EXPECT_THAT(verify(open()), ElementsAre(HasSubstr("model.safetensors: damaged")));
+  put(size + 1, std::string(32, '0'));
+  EXPECT_THAT(refusal(), HasSubstr("the manifest does not list the file, or with another size: "));
 }
 
 TEST(OpenHubVectors, TransformersFilesHoldTheWeights) {

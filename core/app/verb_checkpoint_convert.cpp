@@ -1,0 +1,113 @@
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/app/checkpoint/conversion.hpp"
+#include "core/app/checkpoint/located.hpp"
+#include "core/app/checkpoint/model_of_checkpoint.hpp"
+#include "core/app/output.hpp"
+#include "core/app/verbs.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log_spdlog.hpp"
+#include "core/base/quantity.hpp"
+#include "core/checkpoint/saved_config.hpp"
+
+namespace titan::app {
+namespace {
+
+using checkpoint::Format;
+using checkpoint::Source;
+
+Format target_format(const config::CommandLine& line) {
+  const std::string name = line.last("to");
+  for (const Format format : {Format::titan, Format::hugging_face, Format::dcp}) {
+    if (name == format_name(format)) return format;
+  }
+  throw UsageError("[checkpoint] --to takes titan, hugging_face or dcp: ",
+                   name.empty() ? "nothing" : printable(shortened(name, 100)));
+}
+
+std::optional<checkpoint::DType> target_dtype(const config::CommandLine& line) {
+  if (!line.has("dtype")) return std::nullopt;
+  const auto dtype = checkpoint::dtype_of_torch(line.last("dtype"));
+  if (dtype && checkpoint::is_floating(*dtype)) return dtype;
+  throw UsageError("[checkpoint] --dtype takes float32, bfloat16, float16 or float64: ",
+                   printable(shortened(line.last("dtype"), 100)));
+}
+
+/// Names that are the same on both sides.
+std::vector<checkpoint::HubName> own_names(const Source& hub) {
+  std::vector<checkpoint::HubName> names;
+  for (const auto& [name, tensor] : hub.tensors) names.push_back({name, name});
+  return names;
+}
+
+/// Where a titan step says that it came from, when the source does not.
+checkpoint::Origin origin_of(const config::Config& config) {
+  checkpoint::Origin origin;
+  origin.module = config.module();
+  origin.preset = config.config_name();
+  origin.config = checkpoint::saved_config(config);
+  return origin;
+}
+
+/// Brings the source to the names that the target needs, and converts it.
+void convert_named(const Session& session, const config::Invocation& invocation, Source source, Conversion conversion) {
+  const bool from_hub = source.format == Format::hugging_face, to_hub = conversion.format == Format::hugging_face;
+  std::vector<checkpoint::HubName> names;
+  if (from_hub && to_hub) {
+    names = own_names(source);
+  } else if (from_hub || to_hub) {
+    const Source* const sources[] = {&source};
+    const config::Config config = model_of(session, invocation, sources);
+    names = hub_names(session, config);
+    if (!source.manifest) conversion.origin = origin_of(config);
+    if (from_hub) source = in_our_names(source, names);
+  }
+  conversion.names = names;
+  convert(source, conversion);
+}
+
+void run(const Session& session, const config::Invocation& invocation) {
+  start_spdlog();
+  const config::CommandLine line = session.resolve(*invocation.verb, invocation.words).command_line;
+  if (line.positionals.size() != 2) {
+    throw UsageError("[checkpoint] convert takes two folders: titan checkpoint convert FROM TO --to hugging_face");
+  }
+  const double begin = monotonic_seconds();
+  const Conversion conversion{line.positionals[1], target_format(line), target_dtype(line), {}, {}};
+  const std::filesystem::path from = choose_checkpoint(line.positionals[0]);
+  Source source = open_checkpoint(from);
+  const std::string described = concat(printable(from.native()), " (", format_name(source.format), ")");
+  convert_named(session, invocation, std::move(source), conversion);
+  print(concat("converted ", described, " to ", printable(line.positionals[1]), " (", format_name(conversion.format),
+               ") in ", seconds_text(monotonic_seconds() - begin), "\n"));
+  if (conversion.format == Format::hugging_face) {
+    print("config.json and the tokenizer's files are no part of a checkpoint: put the model's beside it\n");
+  }
+}
+
+}  // namespace
+
+AppVerb checkpoint_convert_verb() {
+  std::vector<config::Flag> flags = config::run_flags();
+  flags.push_back({.name = "to", .metavar = "FORMAT", .help = "titan, hugging_face or dcp."});
+  flags.push_back({.name = "dtype",
+                   .metavar = "NAME",
+                   .help =
+                       "Write the model alone, its floating-point tensors as float32, bfloat16, float16 or float64. "
+                       "Default: everything as it is."});
+  return {
+      {.name = "checkpoint convert",
+       .summary = "Write a checkpoint in another form: titan checkpoint convert outputs/checkpoint model --to "
+                  "hugging_face. Which model it is says the manifest; --module and --config, or a config.json beside "
+                  "files of the hub, say it where there is none.",
+       .flags = std::move(flags),
+       .positionals = {"FROM", "TO"}},
+      &run};
+}
+
+}  // namespace titan::app
