@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -62,48 +63,61 @@ std::vector<Piece> pieces_of_file(const std::vector<PlannedItem>& items) {
   return pieces;
 }
 
-void write_text(OutputFile& file, std::string_view text) { file.write(std::as_bytes(std::span(text))); }
-
 /// Writes the chunks of one file.
 class ChunkWriter {
  public:
   ChunkWriter(const Source& source, OutputFile& file) : source_(source), file_(file) {}
 
-  /// Reads and writes pieces that follow each other, kMostBytesAtOnce in all.
+  /// Reads pieces that follow each other, kMostBytesAtOnce in all, and writes them and what is around them.
   void write(std::span<const Piece> pieces) {
+    lay_out(pieces);
     std::vector<WantedPart> wanted;
-    std::uint64_t size = 0;
-    for (const Piece& piece : pieces) size += piece.num_bytes;
-    bytes_.resize(static_cast<std::size_t>(size));
-    std::byte* data = bytes_.data();
-    for (const Piece& piece : pieces) {
-      wanted.push_back({{*piece.item->name, piece.item->tensor->dtype, piece.item->tensor->shape}, piece.box, data});
-      data += piece.num_bytes;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const PlannedItem& item = *pieces[i].item;
+      wanted.push_back({{*item.name, item.tensor->dtype, item.tensor->shape}, pieces[i].box, &bytes_[places_[i]]});
     }
     read_parts(source_, wanted);
-    data = bytes_.data();
-    for (const Piece& piece : pieces) {
-      write(piece, {data, static_cast<std::size_t>(piece.num_bytes)});
-      data += piece.num_bytes;
-    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) close(pieces[i], places_[i]);
+    file_.write(bytes_);
   }
 
  private:
-  void write(const Piece& piece, std::span<const std::byte> bytes) {
-    const SavedTensorFrame frame(piece.item->tensor->dtype, piece.item->chunk->box.size);
-    if (piece.is_first) {
-      checksum_ = 0;
-      write_text(file_, frame.head());
+  static SavedTensorFrame frame_of(const Piece& piece) {
+    return {piece.item->tensor->dtype, piece.item->chunk->box.size};
+  }
+
+  /// Makes room for the pieces, and writes what comes before the first ones of an item.
+  void lay_out(std::span<const Piece> pieces) {
+    bytes_.clear();
+    places_.clear();
+    for (const Piece& piece : pieces) {
+      if (piece.is_first) append(frame_of(piece).head());
+      places_.push_back(bytes_.size());
+      bytes_.resize(bytes_.size() + static_cast<std::size_t>(piece.num_bytes));
+      if (piece.is_last) append(frame_of(piece).tail(0));
     }
-    checksum_ = ::crc32_z(checksum_, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    file_.write(bytes);
-    if (piece.is_last) write_text(file_, frame.tail(static_cast<std::uint32_t>(checksum_)));
+  }
+
+  void append(std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+
+  /// Takes the checksum of a piece that was read, and writes what comes behind the last one of an item.
+  void close(const Piece& piece, std::size_t place) {
+    if (piece.is_first) checksum_ = 0;
+    const auto size = static_cast<std::size_t>(piece.num_bytes);
+    checksum_ = ::crc32_z(checksum_, reinterpret_cast<const Bytef*>(&bytes_[place]), size);
+    if (!piece.is_last) return;
+    const std::string tail = frame_of(piece).tail(static_cast<std::uint32_t>(checksum_));
+    std::memcpy(&bytes_[place + size], tail.data(), tail.size());
   }
 
   const Source& source_;
   OutputFile& file_;
   std::vector<std::byte> bytes_;
-  uLong checksum_ = 0;  // of the item so far
+  std::vector<std::size_t> places_;  // of the pieces in the bytes
+  uLong checksum_ = 0;               // of the item so far
 };
 
 void write_tensors(const Source& source, OutputFile& file, const std::vector<PlannedItem>& items,
@@ -150,7 +164,7 @@ void export_dcp(SystemCalls& calls, const Source& source, const std::filesystem:
     new_files.add(path);
     write_tensors(source, file, plan.files[i], written);
     if (i == 0) {
-      for (const std::string& object : plan.objects) write_text(file, object);
+      for (const std::string& object : plan.objects) file.write(std::as_bytes(std::span(object)));
     }
     file.finish();
   }

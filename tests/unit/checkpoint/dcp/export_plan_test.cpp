@@ -1,0 +1,70 @@
+#include "core/checkpoint/dcp/export_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/checkpoint/parts.hpp"
+
+namespace titan::checkpoint {
+namespace {
+
+using ::testing::ElementsAre;
+
+Box whole(const std::vector<std::int64_t>& shape) { return {std::vector<std::int64_t>(shape.size(), 0), shape}; }
+
+TEST(ExportPlanTest, PiecesFollowEachOther) {
+  EXPECT_THAT(pieces_of(whole({}), 1), ElementsAre(Box{}));
+  EXPECT_THAT(pieces_of(whole({0, 3}), 1), ElementsAre());
+  EXPECT_THAT(pieces_of(whole({4, 3}), 12), ElementsAre(whole({4, 3})));
+  EXPECT_THAT(pieces_of({{5, 1}, {4, 3}}, 9), ElementsAre(Box{{5, 1}, {3, 3}}, Box{{8, 1}, {1, 3}}));
+  // A row that is too large is cut itself.
+  EXPECT_THAT(pieces_of(whole({1, 2, 5}), 3), ElementsAre(Box{{0, 0, 0}, {1, 1, 3}}, Box{{0, 0, 3}, {1, 1, 2}},
+                                                          Box{{0, 1, 0}, {1, 1, 3}}, Box{{0, 1, 3}, {1, 1, 2}}));
+}
+
+TEST(ExportPlanTest, ChunksAreTheSourcesParts) {
+  Source source;
+  source.files.resize(3);
+  source.tensors["w"] = {DType::f32, {4, 3}, {{{{0, 0}, {2, 3}}, 2, 500}, {{{2, 0}, {2, 3}}, 1, 0}}};
+  source.tensors["v"] = {DType::f32, {3}, {{{{0}, {3}}, 2, 100}}};
+  const ExportPlan plan(source);
+  ASSERT_EQ(plan.files.size(), 3U);  // the first has what is no tensor
+  EXPECT_TRUE(plan.files[0].empty());
+  const DcpTensor& matrix = plan.metadata.tensors.at("w");
+  ASSERT_EQ(matrix.chunks.size(), 2U);
+  EXPECT_EQ(matrix.chunks[0].box, (Box{{0, 0}, {2, 3}}));
+  // In the order of the source's file: v, then w.
+  const DcpItem& vector = plan.metadata.tensors.at("v").chunks[0].item;
+  EXPECT_EQ(vector.file, matrix.chunks[0].item.file);
+  EXPECT_EQ(vector.offset, 0U);
+  EXPECT_EQ(matrix.chunks[0].item.offset, vector.length);
+  EXPECT_EQ(plan.sizes[vector.file], vector.length + matrix.chunks[0].item.length);
+  EXPECT_EQ(plan.num_bytes, 60U);
+}
+
+TEST(ExportPlanTest, ATensorInManyPartsIsOneChunk) {
+  Source source;
+  source.files.resize(1);
+  StoredTensor& rows = source.tensors["rows"] = {DType::f32, {1000, 3}, {}};
+  for (std::int64_t i = 0; i < 1000; ++i) rows.parts.push_back({{{i, 0}, {1, 3}}, 0, 0});
+  const ExportPlan plan(source);
+  ASSERT_EQ(plan.metadata.tensors.at("rows").chunks.size(), 1U);
+  EXPECT_EQ(plan.metadata.tensors.at("rows").chunks[0].box, whole({1000, 3}));
+}
+
+TEST(ExportPlanTest, ChunksThatAreTooLargeForAnArchiveAreCut) {
+  Source source;
+  source.files.resize(1);
+  const std::vector<std::int64_t> shape = {1000, std::int64_t{1} << 20U};
+  source.tensors["w"] = {DType::f32, shape, {{whole(shape), 0, 0}}};
+  const ExportPlan plan(source);
+  std::int64_t elements = 0;
+  for (const DcpChunk& chunk : plan.metadata.tensors.at("w").chunks) {
+    EXPECT_LT(chunk.item.length, std::uint64_t{1} << 32U);
+    elements += num_elements(chunk.box.size);
+  }
+  EXPECT_EQ(elements, num_elements(shape));
+}
+
+}  // namespace
+}  // namespace titan::checkpoint
