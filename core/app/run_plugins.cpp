@@ -47,7 +47,8 @@ EngineRun RunPlugins::start() {
   for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
     run.observers.push_back(required_interface<titan_observer_v1>(load(*observer), TITAN_OBSERVER_V1));
   }
-  if (services_.world_size > 1) run.plugin_digests = digests();
+  // Ranks compare them, and checkpoints say which plugins they came from.
+  if (services_.world_size > 1 || services_.config->boolean("checkpoint.enable")) run.plugin_digests = digests();
   return run;
 }
 

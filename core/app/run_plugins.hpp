@@ -18,8 +18,8 @@ class RunPlugins {
   /// `session` and what `services` points to must outlive the run.
   RunPlugins(const Session& session, const plugin::HostServices& services);
 
-  /// Starts the plugins, the model first, and returns what the engine needs but ranks and layout; with several ranks
-  /// the plugins' digests too. Call once. Interrupted between two plugins
+  /// Starts the plugins, the model first, and returns what the engine needs but ranks and layout; with several ranks,
+  /// or checkpoints, the plugins' digests too. Call once. Interrupted between two plugins
   /// when a stop is requested; else what a plugin's init reports.
   EngineRun start();
   /// Starts the model, the strategies and, for several stages, the schedule only, in place of start().

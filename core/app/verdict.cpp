@@ -51,7 +51,7 @@ Verdict judge(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    return {status_of(error.exit()), error.what()};
+    return {status_of(error.exit()), error.what(), error.exit() == Exit::stopped};
   } catch (const Interrupted& interrupted) {
     // A reader that left (head -1) has seen what it wanted.
     const bool quiet = interrupted.signal() == SIGPIPE;

@@ -52,6 +52,7 @@ TITAN_DECLARE_ERROR(PeerError, unavailable);      // a peer is lost, or a deadli
 TITAN_DECLARE_ERROR(ResourceError, resource);     // out of memory or another system resource
 TITAN_DECLARE_ERROR(CreateError, cannot_create);  // an output cannot be created
 TITAN_DECLARE_ERROR(IoError, io);                 // reading or writing failed
+TITAN_DECLARE_ERROR(Stopped, stopped);            // no failure: a stop was asked for, and the state is saved
 TITAN_DECLARE_ERROR(AbiError, abi);               // a plugin does not fit this host
 TITAN_DECLARE_ERROR(TrustError, trust);           // the provenance of a file is refused
 TITAN_DECLARE_ERROR(PluginError, internal);       // a plugin broke the contract

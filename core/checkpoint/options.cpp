@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/base/log.hpp"
 
 namespace titan::checkpoint {
 namespace {
@@ -48,22 +47,18 @@ std::optional<std::filesystem::path> read_initial_path(const Config& config, boo
   return std::filesystem::path(*path);
 }
 
-void check_initial_load(const Options& options, const Config& config) {
+void check_initial_load(const Options& options) {
   if (options.initial_load_in_hf && !options.initial_load_model_only) {
     throw ConfigError("[checkpoint] files of the Hugging Face hub hold a model alone: checkpoint.initial_load_in_hf ",
                       "with no_initial_load_model_only");
   }
-  if (options.initial_load_path || config.origin("checkpoint.initial_load_model_only") == "default") return;
-  log_warning("checkpoint", "checkpoint.initial_load_model_only has no effect without checkpoint.initial_load_path");
 }
 
-void check_last_save(const Options& options, const Config& config) {
+void check_last_save(const Options& options) {
   if (options.last_save_in_hf && !options.last_save_model_only) {
     throw ConfigError("[checkpoint] checkpoint.last_save_in_hf needs checkpoint.last_save_model_only: ",
                       "files of the Hugging Face hub hold a model alone");
   }
-  if (options.last_save_model_only || config.origin("checkpoint.export_dtype") == "default") return;
-  log_warning("checkpoint", "checkpoint.export_dtype has no effect without checkpoint.last_save_model_only");
 }
 
 void check_seed(const Options& options, std::int64_t world_size) {
@@ -80,22 +75,20 @@ void check_seed(const Options& options, std::int64_t world_size) {
   }
 }
 
-void warn_of_load_only(const Options& options) {
-  if (!options.load_only) return;
-  if (options.enable_first_step_checkpoint) {
-    log_warning("checkpoint", "checkpoint.enable_first_step_checkpoint is ignored: checkpoint.load_only never saves");
-  }
+/// Whether the user gave the option: neither its default nor a preset did.
+bool is_given(const Config& config, std::string_view option) {
+  const std::string& origin = config.origin(option);
+  return origin != "default" && !origin.starts_with("preset ");
 }
 
-/// Options that the user gave and nothing reads.
-void warn_of_disabled(const Config& config) {
+/// What the user gave and nothing reads while checkpoints are off.
+std::vector<std::string> ignored_when_off(const Config& config) {
   std::vector<std::string> given;
   for (const auto& [name, entry] : config.entries()) {
-    const bool is_chosen = entry.origin != "default" && !entry.origin.starts_with("preset ");
-    if (name.starts_with("checkpoint.") && name != "checkpoint.enable" && is_chosen) given.push_back(name);
+    if (name.starts_with("checkpoint.") && name != "checkpoint.enable" && is_given(config, name)) given.push_back(name);
   }
-  if (given.empty()) return;
-  log_warning("checkpoint", "without --checkpoint.enable these have no effect: ", join(given, ", "));
+  if (given.empty()) return {};
+  return {concat("without --checkpoint.enable these have no effect: ", join(given, ", "))};
 }
 
 }  // namespace
@@ -125,19 +118,32 @@ Options read_options(const Config& config, std::int64_t world_size) {
   read.initial_load_in_hf = config.boolean("checkpoint.initial_load_in_hf");
   read.initial_load_model_only = config.boolean("checkpoint.initial_load_model_only");
   read.initial_load_path = read_initial_path(config, read.initial_load_in_hf);
-  check_last_save(read, config);
-  check_initial_load(read, config);
+  check_last_save(read);
+  check_initial_load(read);
   check_seed(read, world_size);
-  if (!read.enable) {
-    warn_of_disabled(config);
-    return read;
-  }
-  warn_of_load_only(read);
-  if (config.string("checkpoint.async_mode") == "async_with_pinned_mem") {
-    log_warning("checkpoint",
-                "checkpoint.async_mode async_with_pinned_mem on the CPU is async: there is nothing to pin");
-  }
   return read;
+}
+
+std::vector<std::string> ignored_options(const Config& config) {
+  if (!config.boolean("checkpoint.enable")) return ignored_when_off(config);
+  std::vector<std::string> found;
+  const auto add_if = [&found](bool is_ignored, const char* text) {
+    if (is_ignored) found.emplace_back(text);
+  };
+  const bool load_only = config.boolean("checkpoint.load_only");
+  add_if(load_only && config.boolean("checkpoint.enable_first_step_checkpoint"),
+         "checkpoint.enable_first_step_checkpoint is ignored: checkpoint.load_only never saves");
+  add_if(load_only && is_given(config, "checkpoint.interval"),
+         "checkpoint.interval is ignored: checkpoint.load_only never saves");
+  add_if(!config.boolean("checkpoint.last_save_model_only") && is_given(config, "checkpoint.export_dtype"),
+         "checkpoint.export_dtype has no effect without checkpoint.last_save_model_only");
+  const bool has_initial_path =
+      config.optional_string("checkpoint.initial_load_path") || config.boolean("checkpoint.initial_load_in_hf");
+  add_if(!has_initial_path && is_given(config, "checkpoint.initial_load_model_only"),
+         "checkpoint.initial_load_model_only has no effect without checkpoint.initial_load_path");
+  add_if(config.string("checkpoint.async_mode") == "async_with_pinned_mem",
+         "checkpoint.async_mode async_with_pinned_mem is async on the CPU: there is nothing to pin memory for");
+  return found;
 }
 
 void check_folders(const Options& options) {

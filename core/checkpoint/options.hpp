@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/checkpoint/dtype.hpp"
 #include "core/config/config.hpp"
@@ -42,8 +43,11 @@ struct Options {
 };
 
 /// Reads and checks the options for a run of that many ranks. ConfigError names those that are wrong or do not fit each
-/// other; what is ignored is a warning in the log.
+/// other.
 Options read_options(const config::Config& config, std::int64_t world_size);
+
+/// One text for each option that has no effect in this configuration.
+std::vector<std::string> ignored_options(const config::Config& config);
 
 /// CreateError unless the run could save in that folder: it is one, or can be made. Makes nothing. InputError when
 /// there is an initial_load_path that does not exist. Returns at once when checkpoints are off.

@@ -33,6 +33,14 @@ std::vector<Buffer*> Tree::buffers() const {
   return kept;
 }
 
+std::vector<std::string> Tree::saved_buffer_names() const {
+  std::vector<std::string> names;
+  for (const auto& buffer : state_->buffers) {
+    if (buffer->is_saved) names.push_back(buffer->name);
+  }
+  return names;
+}
+
 void Tree::update_buffers(const std::function<void(const at::Tensor&)>& sum) {
   const c10::NoGradGuard no_grad;
   std::vector<at::Tensor> summands;

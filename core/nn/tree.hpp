@@ -250,6 +250,8 @@ class Tree {
   const std::vector<std::string>& parameter_names(ModuleId module) const;
   /// Buffers that have tensors on this rank, in order of declaration.
   std::vector<Buffer*> buffers() const;
+  /// Names of the buffers that checkpoints hold, on all stages.
+  std::vector<std::string> saved_buffer_names() const;
   /// The parameter of that name, on whichever stage, or null. A shared one is found by each of its names.
   Parameter* find_parameter(std::string_view name) const;
 

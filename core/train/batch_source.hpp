@@ -15,6 +15,10 @@ class BatchSource {
   virtual std::optional<data::Batch> next() = 0;
   /// Starts the stream again from where it began.
   virtual void rewind() = 0;
+  /// Where the stream stands after the batches handed out so far, as text: see data::Loader::state().
+  virtual std::string state() const = 0;
+  /// Goes on from such a place. DataError when it belongs to another stream.
+  virtual void load_state(const std::string& state) = 0;
 };
 
 /// A loader's batches.
@@ -23,6 +27,8 @@ class LoaderSource final : public BatchSource {
   explicit LoaderSource(data::Loader loader);
   std::optional<data::Batch> next() override { return loader_.next(); }
   void rewind() override;
+  std::string state() const override { return loader_.state(); }
+  void load_state(const std::string& state) override { loader_.load_state(state); }
 
  private:
   data::Loader loader_;

@@ -3,6 +3,11 @@
 #include <exception>
 #include <utility>
 
+#include "core/base/log.hpp"
+#include "core/checkpoint/hub/model_names.hpp"
+#include "core/train/checkpoint/checkpointer.hpp"
+#include "core/train/checkpoint/origin.hpp"
+#include "core/train/checkpoint/rank_team.hpp"
 #include "core/train/ending.hpp"
 #include "core/train/interruption.hpp"
 #include "core/train/machine.hpp"
@@ -59,9 +64,10 @@ void Run::prepare(const WrapSource& wrap) {
   validator_ =
       make_validator(options_, tree_, tokenizer, *ranks_, strategies_, pipeline_ ? &*pipeline_ : nullptr, run_.stop);
   materialise(options_, *ranks_, tree_);
+  make_trainer(std::move(schedule));
+  if (options_.checkpoint.enable) load();
   compare_weights(tree_, *ranks_);
   strategies_.materialised();
-  make_trainer(std::move(schedule));
 }
 
 void Run::watch_collectives() {
@@ -75,7 +81,8 @@ void Run::make_tree() {
   if (ranks_->mesh().degree(config::Axis::pp) > 1) plan_stages();
   strategies_.apply(tree_, ranks());
   check_memory(tree_, options_.precision, run_.ranks.local_world_size, memory_capacity());
-  if (run_.stop != nullptr && ranks_->alone()) stop_between_blocks(tree_, *run_.stop);
+  // What a checkpoint holds is whole between steps alone.
+  if (run_.stop != nullptr && ranks_->alone() && !options_.checkpoint.saves()) stop_between_blocks(tree_, *run_.stop);
   if (options_.debug.detect_anomaly) anomalies_.emplace(tree_);
 }
 
@@ -99,22 +106,55 @@ void Run::make_trainer(optim::LrSchedule schedule) {
   how.ranks = &*ranks_;
   how.strategies = &strategies_;
   how.pipeline = pipeline_ ? &*pipeline_ : nullptr;
-  how.end_of_data_is_error = options_.end_of_data_is_error;
+  how.stops_between_steps = options_.checkpoint.saves();
   how.audit_freq = options_.debug.replica_audit_freq;
   how.train_timeout = options_.timeouts.train;
   trainer_.emplace(tree_, *source_, make_optimizer(options_, tree_), std::move(schedule), how, run_.stop);
 }
 
+void Run::load() {
+  RankTeam team(*ranks_);
+  team.set_activity("checkpoint.load");
+  LoadTarget target{tree_, trainer_->optimizer(), [this] { return checkpoint::hub_names_of(run_.host, run_.model); },
+                    saved_config(*run_.config)};
+  loaded_ = load_checkpoint(team, options_.checkpoint, target);
+  if (!loaded_.state) return;
+  const checkpoint::TrainState& state = *loaded_.state;
+  trainer_->go_on_from(state.step, state.schedule_step, state.num_tokens);
+  if (state.dataloader) source_->load_state(*state.dataloader);
+}
+
 void Run::train() {
-  const std::string device_name = processor_name();
-  LoopParts parts{*trainer_, validator_.get(), observers_, run_event(options_, tree_, facts_, device_name), run_.begin};
-  announce(run_, options_, *ranks_, parts.begin);
   try {
-    run_training_loop(parts);
+    train_or_save_seed();
     ranks_->leave();
   } catch (...) {
     fail();
   }
+}
+
+void Run::train_or_save_seed() {
+  const checkpoint::Options& saving = options_.checkpoint;
+  if (ranks_->rank() == 0) {
+    for (const std::string& text : checkpoint::ignored_options(*run_.config)) log_warning("checkpoint", text);
+  }
+  std::optional<Checkpointer> checkpointer;
+  if (saving.saves()) {
+    checkpointer.emplace(
+        saving,
+        CheckpointParts{tree_, *trainer_, *ranks_, [this] { return checkpoint::hub_names_of(run_.host, run_.model); },
+                        origin_of(run_, ranks_->mesh())},
+        loaded_);
+  }
+  if (saving.create_seed_checkpoint) return checkpointer->save_seed();
+  const std::string device_name = processor_name();
+  LoopParts parts{*trainer_, validator_.get(), observers_, run_event(options_, tree_, facts_, device_name), run_.begin};
+  parts.begin.first_step = trainer_->steps_done() + 1;
+  parts.ranks = &*ranks_;
+  parts.checkpointer = checkpointer ? &*checkpointer : nullptr;
+  parts.end_of_data_is_error = options_.end_of_data_is_error;
+  announce(run_, options_, *ranks_, parts.begin);
+  run_training_loop(parts);
 }
 
 void Run::fail() {

@@ -9,6 +9,7 @@
 #include "core/nn/tree.hpp"
 #include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
+#include "core/train/checkpoint/load.hpp"
 #include "core/train/observers.hpp"
 #include "core/train/pipeline/pipeline.hpp"
 #include "core/train/ranks/ranks.hpp"
@@ -28,7 +29,8 @@ class Run {
  public:
   /// Checks the options, joins the other ranks, compares what must be equal on all of them, opens the data, builds the
   /// model, lets strategies place it, and makes this rank's parameters. `run` and what it points to must outlive the
-  /// object. Throws titan::Error, c10::Error and Interrupted; the other ranks are told.
+  /// object; then loads a checkpoint, if it is to begin from one. Throws titan::Error, c10::Error and Interrupted; the
+  /// other ranks are told.
   explicit Run(const EngineRun& run, const WrapSource& wrap = {});
   ~Run();
   Run(const Run&) = delete;
@@ -41,7 +43,8 @@ class Run {
   const Pipeline* pipeline() const { return pipeline_ ? &*pipeline_ : nullptr; }
   Validator* validator() { return validator_.get(); }
 
-  /// Trains to the end, telling the observers. Throws as the constructor.
+  /// Trains to the end, telling the observers and saving checkpoints; or saves a seed checkpoint. Throws as the
+  /// constructor.
   void train();
 
  private:
@@ -51,6 +54,8 @@ class Run {
   void plan_stages();
   void make_pipeline();
   void make_trainer(optim::LrSchedule schedule);
+  void load();
+  void train_or_save_seed();
   /// Throws the exception being handled, after telling the others.
   [[noreturn]] void fail();
 
@@ -67,6 +72,7 @@ class Run {
   std::optional<Pipeline> pipeline_;
   std::unique_ptr<Validator> validator_;
   std::optional<Trainer> trainer_;
+  Loaded loaded_;
 };
 
 }  // namespace titan::train

@@ -104,6 +104,7 @@ RunOptions read_run_options(const Config& config, const config::Mesh& mesh, std:
   read.end_of_data_is_error = config.string("dataloader.end_of_data") == "error";
   read.validation = read_validation(config);
   read.debug = read_debug(config);
+  read.checkpoint = checkpoint::read_options(config, mesh.world_size());
   read.timeouts = {read_timeout(config, "comm.init_timeout_seconds"),
                    read_timeout(config, "comm.train_timeout_seconds")};
   return read;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/checkpoint/options.hpp"
 #include "core/config/config.hpp"
 #include "core/config/mesh.hpp"
 #include "core/config/sizes.hpp"
@@ -56,6 +57,7 @@ struct RunOptions {
   Debug debug;
   Timeouts timeouts;
   bool end_of_data_is_error = false;
+  checkpoint::Options checkpoint;
 };
 
 /// Reads and checks the options, as a rank of a layout sees them. ConfigError names the option that is wrong or does

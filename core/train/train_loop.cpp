@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <exception>
+#include <filesystem>
+#include <optional>
 
 #include "core/base/clock.hpp"
+#include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/tensor/allocator.hpp"
 #include "core/train/ending.hpp"
@@ -15,7 +18,6 @@ namespace {
 struct Progress {
   double run_begin = monotonic_seconds();
   double step_begin = run_begin;
-  std::int64_t total_tokens = 0;
 };
 
 /// Bytes of tensors at their most since the last call.
@@ -25,18 +27,17 @@ std::int64_t take_peak_memory() {
   return peak;
 }
 
-titan_step_event step_event(const StepResult& result, bool is_last, Progress& progress) {
+titan_step_event step_event(const StepResult& result, const LoopParts& parts, Progress& progress) {
   const double now = monotonic_seconds();
-  progress.total_tokens += result.all_tokens;
   titan_step_event event{};
   event.struct_size = sizeof event;
-  event.is_last = is_last ? 1 : 0;
+  event.is_last = result.step == parts.begin.last_step ? 1 : 0;
   event.step = result.step;
   event.loss = result.loss;
   event.grad_norm = result.grad_norm;
   event.lr = result.lr;
   event.num_tokens = result.num_tokens;
-  event.total_tokens = progress.total_tokens;
+  event.total_tokens = parts.trainer.total_tokens();
   event.step_seconds = now - progress.step_begin;
   event.data_seconds = result.seconds.data;
   event.forward_seconds = result.seconds.forward;
@@ -67,20 +68,57 @@ void announce_first_step(double program_begin) {
   log_info("train", "first step done ", seconds, " s after the start of the program");
 }
 
+/// Saves what is due after a step; a step's time holds no save.
+void save(LoopParts& parts, std::int64_t step, Progress& progress) {
+  if (parts.checkpointer == nullptr) return;
+  parts.checkpointer->step_end(step, step == parts.begin.last_step);
+  progress.step_begin = monotonic_seconds();
+}
+
+void end_with_data(LoopParts& parts) {
+  const std::int64_t step = parts.trainer.steps_done();
+  if (parts.checkpointer != nullptr) parts.checkpointer->run_end();
+  if (!parts.end_of_data_is_error) {
+    log_warning("train", "the data ended before the last step, training ends here: step ", step, " of ",
+                parts.begin.last_step, ": --dataloader.repeat begins again at its end");
+    return;
+  }
+  if (parts.ranks != nullptr) parts.ranks->part();
+  throw DataError("[train] the data ended before the last step, and dataloader.end_of_data is error: steps done ", step,
+                  ": --dataloader.repeat begins again at its end");
+}
+
 void run_steps(LoopParts& parts) {
   Progress progress;
   const std::int64_t last = parts.begin.last_step;
   while (parts.trainer.steps_done() < last) {
     const std::optional<StepResult> result = parts.trainer.step();
-    if (!result) {
-      log_warning("train", "the data ended before the last step, training ends here: step ", parts.trainer.steps_done(),
-                  " of ", last, ": --dataloader.repeat begins again at its end");
-      return;
-    }
-    parts.observers.step_end(step_event(*result, result->step == last, progress));
+    if (!result) return end_with_data(parts);
+    parts.observers.step_end(step_event(*result, parts, progress));
     if (result->step == parts.begin.first_step) announce_first_step(parts.program_begin);
     if (parts.validator != nullptr && parts.validator->is_due(result->step)) validate(parts, result->step, progress);
+    save(parts, result->step, progress);
   }
+}
+
+/// Saves before an agreed stop, and ends with Exit::stopped; goes on with the stop where there is nothing to save.
+[[noreturn]] void stop(LoopParts& parts, const Interrupted& interruption) {
+  std::optional<std::filesystem::path> saved;
+  if (parts.checkpointer != nullptr) saved = parts.checkpointer->stop();
+  if (parts.ranks != nullptr) parts.ranks->part();
+  if (!saved) throw Interrupted(interruption.signal());
+  throw Stopped("[train] ", interruption.what(), ", the state is saved: ", printable(saved->native()),
+                ": the same command goes on from there");
+}
+
+void run_steps_or_stop(LoopParts& parts) {
+  std::optional<Interrupted> interruption;
+  try {
+    run_steps(parts);
+  } catch (const Interrupted& interrupted) {
+    interruption = interrupted;
+  }
+  if (interruption) stop(parts, *interruption);
 }
 
 void end_run(LoopParts& parts, const Ending& ending) {
@@ -97,7 +135,7 @@ void end_run(LoopParts& parts, const Ending& ending) {
 void run_training_loop(LoopParts& parts) {
   parts.observers.run_begin(parts.begin);
   try {
-    run_steps(parts);
+    run_steps_or_stop(parts);
   } catch (...) {
     end_run(parts, ending_of(std::current_exception()));
     throw;

@@ -46,6 +46,7 @@ std::optional<StepResult> Trainer::step() {
   StepResult result;
   result.step = steps_done_ + 1;
   Stopwatch watch;
+  if (options_.stops_between_steps) step_begin_ = source_.state();
   // The whole step first: the loss is divided by the valid tokens of all its micro-batches.
   std::vector<data::Batch> batches = fetch();
   watch.lap(result.seconds.data);
@@ -59,7 +60,9 @@ std::optional<StepResult> Trainer::step() {
   update(gradients, result);
   watch.lap(result.seconds.optimizer);
   ++steps_done_;
-  if (steps_done_ == 1 && !alone()) options_.ranks->communicator().set_timeout(options_.train_timeout);
+  total_tokens_ += result.all_tokens;
+  step_begin_.reset();
+  if (steps_done_ == first_step_ && !alone()) options_.ranks->communicator().set_timeout(options_.train_timeout);
   return result;
 }
 
@@ -75,19 +78,14 @@ std::vector<data::Batch> Trainer::fetch() {
 }
 
 bool Trainer::agree_to_begin(const std::vector<data::Batch>& batches, StepResult& result) {
-  const int signal = stop_ == nullptr || alone() ? 0 : stop_->requested();
   const Outlook outlook =
-      agree(options_.ranks, {count_tokens(batches), count_valid(batches), batches.empty() ? 1 : 0, signal});
+      agree(options_.ranks, {count_tokens(batches), count_valid(batches), batches.empty() ? 1 : 0, stop_requested()});
   if (outlook.stop_signal != 0) {
-    part();
+    // There is still a checkpoint to save together.
+    if (!options_.stops_between_steps) part();
     throw Interrupted(outlook.stop_signal);
   }
-  if (outlook.ranks_without_data > 0) {
-    if (!options_.end_of_data_is_error) return false;
-    part();
-    throw DataError("[train] the data ended before the last step, and dataloader.end_of_data is error: steps done ",
-                    steps_done_, ": --dataloader.repeat begins again at its end");
-  }
+  if (outlook.ranks_without_data > 0) return false;
   result.num_tokens = count_tokens(batches);
   result.all_tokens = outlook.num_tokens;
   result.num_valid = outlook.num_valid;
@@ -189,22 +187,34 @@ void Trainer::require_finite(double loss_sum, const StepResult& result) const {
 
 void Trainer::update(const std::vector<at::Tensor>& gradients, StepResult& result) {
   optim::scale_gradients(gradients, optim::clip_coefficient(result.grad_norm, options_.max_norm));
-  if (schedule_.is_past_end(steps_done_) && !std::exchange(said_past_end_, true)) {
+  if (schedule_.is_past_end(schedule_step()) && !std::exchange(said_past_end_, true)) {
     log_warning("train", "the learning-rate schedule has ended, its final factor is kept: step ", result.step,
-                ", schedule of ", schedule_.total_steps(), " steps, factor ", schedule_.factor(steps_done_));
+                ", schedule of ", schedule_.total_steps(), " steps, factor ", schedule_.factor(schedule_step()));
   }
   tree_.update_buffers([this](const at::Tensor& summands) {
     if (!alone()) options_.ranks->communicator().group("stage").all_reduce(summands)->wait();
   });
-  const double factor = schedule_.factor(steps_done_);
+  const double factor = schedule_.factor(schedule_step());
   result.lr = optimizer_.lr(factor);
   optimizer_.step(factor);
   tree_.refresh_compute();
   if (options_.strategies != nullptr) options_.strategies->updated();
 }
 
+void Trainer::go_on_from(std::int64_t steps_done, std::int64_t schedule_step, std::int64_t total_tokens) {
+  steps_done_ = steps_done;
+  first_step_ = steps_done + 1;
+  schedule_begin_ = steps_done - schedule_step;
+  total_tokens_ = total_tokens;
+}
+
+int Trainer::stop_requested() const {
+  const bool is_asked = stop_ != nullptr && (!alone() || options_.stops_between_steps);
+  return is_asked ? stop_->requested() : 0;
+}
+
 void Trainer::check_stop() const {
-  if (stop_ != nullptr && alone()) stop_->check();
+  if (stop_ != nullptr && alone() && !options_.stops_between_steps) stop_->check();
 }
 
 void Trainer::part() const {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/stop.hpp"
@@ -47,7 +48,8 @@ class Trainer {
     Ranks* ranks = nullptr;                   // null: one
     Strategies* strategies = nullptr;         // null: none
     Pipeline* pipeline = nullptr;             // null: this rank runs the whole chain
-    bool end_of_data_is_error = false;
+    /// Whether a stop waits for a step's end, all of whose state a checkpoint can hold: else it is noticed inside too.
+    bool stops_between_steps = false;
     std::int64_t audit_freq = 0;                       // steps between two audits of the replicas; 0: none
     std::chrono::milliseconds train_timeout{100'000};  // of waits after the first step
   };
@@ -59,14 +61,23 @@ class Trainer {
 
   /// Fetches the step's micro-batches, runs them forward and backward, clips, and updates the weights. None, without
   /// effect on the weights, when the data of any rank cannot fill another step. NonFiniteError names step and cause and
-  /// leaves the weights as they were; so do DataError (no valid label in the step, or the end of data where it is an
-  /// error), Interrupted, and errors of model, strategies and data. Several ranks step together, agree on what ends the
+  /// leaves the weights as they were; so do DataError (no valid label in the step), Interrupted, and errors of model,
+  /// strategies and data. Several ranks step together, agree on what ends the
   /// run before they begin and again before the update, and end with the same of these errors; whatever else one rank
   /// throws, the others learn of through Ranks::fail().
   std::optional<StepResult> step();
 
   std::int64_t steps_done() const { return steps_done_; }
+  /// Tokens of the run so far, of all ranks, padding included.
+  std::int64_t total_tokens() const { return total_tokens_; }
+  /// Steps that the learning-rate schedule has seen.
+  std::int64_t schedule_step() const { return steps_done_ - schedule_begin_; }
+  /// Where the data stands after the last finished step; asked after a step that did not come to its end too.
+  std::string data_state() const { return step_begin_ ? *step_begin_ : source_.state(); }
   const optim::AdamOptimizer& optimizer() const { return optimizer_; }
+  optim::AdamOptimizer& optimizer() { return optimizer_; }
+  /// Goes on after `steps_done` steps, of which the schedule has seen `schedule_step`. Before the first step.
+  void go_on_from(std::int64_t steps_done, std::int64_t schedule_step, std::int64_t total_tokens);
   nn::Tree& tree() { return tree_; }
 
  private:
@@ -80,6 +91,7 @@ class Trainer {
   void agree_on_outcome(double loss_sum, StepResult& result);
   void require_finite(double loss_sum, const StepResult& result) const;
   void update(const std::vector<at::Tensor>& gradients, StepResult& result);
+  int stop_requested() const;
   void check_stop() const;
   bool alone() const { return is_alone(options_.ranks); }
   void part() const;
@@ -91,6 +103,10 @@ class Trainer {
   Options options_;
   const StopFlag* stop_;
   std::int64_t steps_done_ = 0;
+  std::int64_t first_step_ = 1;      // of this process
+  std::int64_t schedule_begin_ = 0;  // steps done when the schedule began
+  std::int64_t total_tokens_ = 0;
+  std::optional<std::string> step_begin_;  // where the data stood when the step began that is under way
   bool said_past_end_ = false;
 };
 

@@ -119,16 +119,6 @@ TEST(TrainerOfSeveralRanks, EndTogetherWhenOneHasNoMoreData) {
   EXPECT_THAT(steps, Each(1));
 }
 
-TEST(TrainerOfSeveralRanks, TheEndOfDataMayBeAnError) {
-  const auto ends = ends_of(2, [](comm::Communicator& ranks) {
-    std::vector<data::Batch> batches(ranks.rank() == 1 ? 1 : 3, tiny_batch(1, 5, 1));
-    RankTrainer rank(ranks, batches, {.end_of_data_is_error = true});
-    while (rank.trainer->step()) {
-    }
-  });
-  EXPECT_THAT(ends, Each(ends_with(kData, "dataloader.end_of_data is error: steps done 1")));
-}
-
 TEST(TrainerOfSeveralRanks, NoValidTokenAnywhereStopsAll) {
   const auto ends = ends_of(2, [](comm::Communicator& ranks) {
     data::Batch ignored = tiny_batch(2, 5, 9);

@@ -1,0 +1,255 @@
+#include "core/train/checkpoint/load.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "core/base/clock.hpp"
+#include "core/base/error.hpp"
+#include "core/base/log.hpp"
+#include "core/base/number.hpp"
+#include "core/base/quantity.hpp"
+#include "core/checkpoint/dcp/dcp.hpp"
+#include "core/checkpoint/read.hpp"
+#include "core/checkpoint/step_folders.hpp"
+#include "core/train/checkpoint/origin.hpp"
+#include "core/train/checkpoint/rank_team.hpp"
+#include "core/train/checkpoint/state_tensors.hpp"
+#include "core/train/memory_need.hpp"
+
+namespace titan::train {
+namespace {
+
+namespace fs = std::filesystem;
+using checkpoint::Contents;
+using checkpoint::Format;
+using checkpoint::Options;
+using checkpoint::Source;
+using checkpoint::Team;
+
+constexpr std::size_t kMostListed = 20;
+
+/// A folder to load from, and how much of it.
+struct Choice {
+  fs::path folder;
+  std::optional<std::int64_t> step;  // of the run's own folder
+  bool model_only = false;
+};
+
+/// Steps of the folder to try, the newest first.
+std::vector<std::int64_t> steps_to_try(const Options& options) {
+  std::vector<std::int64_t> steps = checkpoint::step_folders(options.folder);
+  std::ranges::reverse(steps);
+  if (options.load_step < 0) return steps;
+  if (std::ranges::find(steps, options.load_step) != steps.end()) return {options.load_step};
+  std::vector<std::string> found;
+  for (const std::int64_t step : steps) found.push_back(concat(step));
+  throw InputError("[checkpoint] there is no such step: checkpoint.load_step ", options.load_step, ", in ",
+                   printable(options.folder.native()), " there ", steps.empty() ? "is none" : "are ",
+                   join(found, ", "));
+}
+
+/// What rank 0 sees in the folder, told to all.
+std::vector<std::int64_t> agreed_steps(Team& team, const Options& options) {
+  std::string list;
+  work_together(team, [&] {
+    if (team.rank() != 0) return;
+    for (const std::int64_t step : steps_to_try(options)) list += concat(step, ' ');
+  });
+  std::vector<std::int64_t> steps;
+  for (const std::string& number : split(team.gather(list).front(), ' ')) {
+    if (const auto step = parse_number<std::int64_t>(number)) steps.push_back(*step);
+  }
+  return steps;
+}
+
+Source open_source(const Choice& choice, const Options& options, const LoadTarget& target) {
+  Format format = checkpoint::format_of(choice.folder);
+  if (options.initial_load_in_hf && !choice.step && format != Format::hugging_face) {
+    throw DataError(
+        "[checkpoint] these are no files of the Hugging Face hub, and checkpoint.initial_load_in_hf is on: ",
+        printable(choice.folder.native()));
+  }
+  if (format == Format::titan) return checkpoint::open_titan(choice.folder);
+  if (format == Format::dcp) return checkpoint::open_dcp(choice.folder);
+  return checkpoint::translate(checkpoint::open_hub(choice.folder), target.hub_names());
+}
+
+/// One loading of one choice.
+class Loading {
+ public:
+  Loading(Team& team, const Options& options, LoadTarget& target, const Choice& choice)
+      : team_(team), options_(options), target_(target), choice_(choice) {}
+
+  /// What may be damaged in a step is found here, and in fill().
+  void open() {
+    work_together(team_, [this] { source_ = open_source(choice_, options_, target_); });
+    const std::string mine = source_.manifest ? source_.manifest->save_id : std::string();
+    const std::vector<std::string> all = team_.gather(mine);
+    // A shared file system may show one rank an older state.
+    if (std::ranges::all_of(all, [&](const std::string& other) { return other == all.front(); })) return;
+    throw DataError("[checkpoint] ranks see different saves in the same folder: ", printable(choice_.folder.native()));
+  }
+
+  /// Refuses a step that is whole and not of this run: an older one would be no better.
+  void check() {
+    work_together(team_, [this] {
+      check_contents();
+      if (!choice_.model_only) state_ = train_state();
+      collect();
+      check_names();
+      checkpoint::require_fit(source_, wanted_parts(), rules());
+    });
+  }
+
+  Loaded fill() {
+    work_together(team_, [this] { checkpoint::read_parts(source_, wanted_parts(), {.rules = rules()}); });
+    target_.tree.refresh_compute();
+    if (tensors_.back().kind == StateKind::random) target_.tree.set_random_state(tensors_.back().values);
+    warn_of_differences();
+    log_info("checkpoint", "loaded ", printable(choice_.folder.native()), choice_.model_only ? ", the model alone" : "",
+             ", in ", seconds_text(monotonic_seconds() - begin_));
+    return {state_, choice_.step};
+  }
+
+ private:
+  checkpoint::FitRules rules() const { return {.may_convert = choice_.model_only}; }
+
+  std::vector<checkpoint::WantedPart> wanted_parts() {
+    std::vector<checkpoint::WantedPart> parts;
+    for (StateTensor& tensor : tensors_) parts.push_back(wanted(tensor));
+    return parts;
+  }
+
+  void check_contents() {
+    // A seed: step 0 of any contents begins a run.
+    if (choice_.step == 0) choice_.model_only = true;
+    if (!source_.train_state && !choice_.model_only) {
+      throw DataError("[checkpoint] this step holds the model alone, training cannot go on from it: ",
+                      printable(choice_.folder.native()),
+                      ": name an older one with --checkpoint.load_step, or begin a new run in another folder with ",
+                      "--checkpoint.initial_load_path");
+    }
+  }
+
+  void collect() {
+    const bool with_optimizer = !choice_.model_only && !options_.excluded.optimizer;
+    tensors_ = state_tensors(target_.tree, with_optimizer ? &target_.optimizer : nullptr);
+    if (choice_.model_only || !source_.manifest) return;
+    // Layouts that differ draw other numbers anyway; ranks that drew alike go on alike.
+    StateTensor random = random_state_tensor(target_.tree, team_.rank());
+    random.tensor.name = random_state_name(team_.rank() % source_.manifest->origin.world_size);
+    tensors_.push_back(std::move(random));
+  }
+
+  /// Tensors that the run does not have: of the model they are an error, as they would be lost in the next save.
+  void check_names() const {
+    std::set<std::string, std::less<>> known;
+    for (const StateTensor& tensor : tensors_) known.insert(tensor.tensor.name);
+    for (const nn::Parameter* parameter : all_parameters(target_.tree)) known.insert(parameter->name);
+    for (std::string& name : target_.tree.saved_buffer_names()) known.insert(std::move(name));
+    std::vector<std::string> unexpected;
+    for (const auto& [name, tensor] : source_.tensors) {
+      if (name.starts_with("random_state.") || known.contains(name)) continue;
+      if (name.starts_with("optimizer.") && is_expected_of_optimizer(name, known)) continue;
+      unexpected.push_back(name);
+    }
+    if (unexpected.empty()) return;
+    const std::size_t count = unexpected.size();
+    if (count > kMostListed) unexpected.resize(kMostListed);
+    throw DataError(
+        "[checkpoint] the checkpoint has tensors that this run has not: ", printable(choice_.folder.native()), ": ",
+        join(unexpected, ", "), count > kMostListed ? concat(" and ", count - kMostListed, " more") : "");
+  }
+
+  bool is_expected_of_optimizer(std::string_view name, const std::set<std::string, std::less<>>& known) const {
+    if (choice_.model_only || options_.excluded.optimizer) return true;
+    // Other pipeline stages hold the states of their parameters.
+    name.remove_prefix(std::string_view("optimizer.state.").size());
+    return known.contains(name.substr(0, name.rfind('.')));
+  }
+
+  void warn_of_differences() const {
+    if (!source_.manifest || choice_.model_only || team_.rank() != 0) return;
+    const std::vector<std::string> found = differences(source_.manifest->origin.config, target_.config);
+    if (found.empty()) return;
+    log_warning("checkpoint", "the configuration is not the one that was saved: ", join(found, ", "));
+  }
+
+  checkpoint::TrainState train_state() const {
+    checkpoint::TrainState state = *source_.train_state;
+    const checkpoint::Excluded& excluded = options_.excluded;
+    if (excluded.train_state) state.step = state.num_tokens = 0;
+    if (excluded.lr_scheduler) state.schedule_step = 0;
+    if (excluded.dataloader) {
+      state.dataloader.reset();
+    } else if (!state.dataloader) {
+      throw DataError(
+          "[checkpoint] the checkpoint has no place in the data to go on from: ", printable(choice_.folder.native()),
+          ": begin the data anew with --checkpoint.exclude_from_loading dataloader");
+    }
+    return state;
+  }
+
+  Team& team_;
+  const Options& options_;
+  LoadTarget& target_;
+  Choice choice_;
+  double begin_ = monotonic_seconds();
+  Source source_;
+  std::vector<StateTensor> tensors_;
+  std::optional<checkpoint::TrainState> state_;  // none: the model alone is loaded
+};
+
+/// Whether an older step may stand in for the one that failed: its content is bad, or cannot be read.
+bool is_damage(const Error& error) {
+  return error.exit() == Exit::data || error.exit() == Exit::no_input || error.exit() == Exit::io;
+}
+
+Loaded load_newest(Team& team, const Options& options, LoadTarget& target, const std::vector<std::int64_t>& steps) {
+  for (std::size_t i = 0;; ++i) {
+    Loading loading(team, options, target,
+                    {options.folder / checkpoint::step_name(steps[i]), steps[i], /*model_only=*/false});
+    const auto falls_back = [&](const Error& error) {
+      if (options.load_step >= 0 || i + 1 == steps.size() || !is_damage(error)) return false;
+      log_warning("checkpoint", error.what());
+      log_warning("checkpoint", checkpoint::step_name(steps[i]), " cannot be loaded, falling back to ",
+                  checkpoint::step_name(steps[i + 1]));
+      return true;
+    };
+    try {
+      loading.open();
+    } catch (const Error& error) {
+      if (!falls_back(error)) throw;
+      continue;
+    }
+    loading.check();
+    try {
+      return loading.fill();
+    } catch (const Error& error) {
+      if (!falls_back(error)) throw;
+    }
+  }
+}
+
+}  // namespace
+
+Loaded load_checkpoint(Team& team, const Options& options, LoadTarget& target) {
+  const std::vector<std::int64_t> steps = agreed_steps(team, options);
+  if (!steps.empty()) {
+    if (options.initial_load_path) {
+      log_info("checkpoint", "checkpoint.initial_load_path is ignored: ", printable(options.folder.native()),
+               " has steps");
+    }
+    return load_newest(team, options, target, steps);
+  }
+  if (!options.initial_load_path) return {};
+  Loading loading(team, options, target, {*options.initial_load_path, std::nullopt, options.initial_load_model_only});
+  loading.open();
+  loading.check();
+  return loading.fill();
+}
+
+}  // namespace titan::train

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/checkpoint/team.hpp"
+#include "core/train/ranks/ranks.hpp"
+
+namespace titan::train {
+
+/// The ranks of a run, for checkpoints. What they do stands in the records of its calls, and in the error of a lost
+/// peer: "checkpoint.save".
+class RankTeam final : public checkpoint::Team {
+ public:
+  explicit RankTeam(Ranks& ranks) : ranks_(ranks) {}
+
+  std::int64_t rank() const override { return ranks_.rank(); }
+  std::int64_t size() const override { return ranks_.mesh().world_size(); }
+  std::vector<std::string> gather(const std::string& text) override;
+
+  /// Names what the following calls are for.
+  void set_activity(std::string activity) { activity_ = std::move(activity); }
+
+ private:
+  Ranks& ranks_;
+  std::string activity_ = "checkpoint";
+};
+
+/// Runs `work` on a thread of its own while this one meets the other ranks again and again: work of any length keeps no
+/// deadline waiting, and a lost peer is seen. A collective call. Throws on all ranks, with the code and text of the
+/// first rank whose work failed.
+void work_together(checkpoint::Team& team, const std::function<void()>& work);
+
+}  // namespace titan::train
