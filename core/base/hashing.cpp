@@ -7,6 +7,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
+#include "core/base/hashing_avx2.hpp"
 
 namespace titan {
 
@@ -24,13 +25,29 @@ std::string hexadecimal(XXH128_hash_t hash) {
   return out;
 }
 
+#ifdef TITAN_HASHING_AVX2
+bool has_avx2() {
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+}
+#endif
+
 }  // namespace
 
 std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
-std::string hash128(std::string_view bytes) { return hexadecimal(XXH3_128bits(bytes.data(), bytes.size())); }
+std::string hash128(std::string_view bytes) {
+#ifdef TITAN_HASHING_AVX2
+  if (has_avx2()) {
+    XXH128_hash_t hash;
+    avx2::hash128(bytes.data(), bytes.size(), hash.low64, hash.high64);
+    return hexadecimal(hash);
+  }
+#endif
+  return hexadecimal(XXH3_128bits(bytes.data(), bytes.size()));
+}
 
 // XXH3_state_t is aligned to 64 bytes, which `new` keeps.
 struct Hash128::State {
@@ -48,6 +65,9 @@ Hash128::Hash128(Hash128&& other) noexcept = default;
 Hash128& Hash128::operator=(Hash128&& other) noexcept = default;
 
 void Hash128::update(std::span<const std::byte> bytes) {
+#ifdef TITAN_HASHING_AVX2
+  if (has_avx2()) return avx2::update_hash(&state_->xxh3, bytes.data(), bytes.size());
+#endif
   XXH3_128bits_update(&state_->xxh3, bytes.data(), bytes.size());
 }
 

@@ -12,8 +12,10 @@ namespace titan {
 class TemporaryFolder {
  public:
   /// std::system_error when it cannot be made.
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "titan_XXXXXX").string();
+  TemporaryFolder() : TemporaryFolder(std::filesystem::temp_directory_path()) {}
+  /// The same below another folder.
+  explicit TemporaryFolder(const std::filesystem::path& parent) {
+    std::string name = (parent / "titan_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
     path_ = name;
   }

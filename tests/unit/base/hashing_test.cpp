@@ -1,6 +1,8 @@
 #include "core/base/hashing.hpp"
 
 #include <gtest/gtest.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <algorithm>
 #include <set>
@@ -34,6 +36,25 @@ TEST(HashingTest, PiecesEqualTheWhole) {
   EXPECT_EQ(moved.digest(), hash128(bytes));
   moved.reset();
   EXPECT_EQ(moved.digest(), hash128(""));
+}
+
+TEST(HashingTest, EqualsTheLibraryWhateverTheProcessorHas) {
+  const std::string bytes = [] {
+    std::string made;
+    for (std::size_t i = 0; i < 5'000; ++i) made += static_cast<char>(i * 31 % 251);
+    return made;
+  }();
+  for (const std::size_t size : {1U, 3U, 16U, 17U, 128U, 129U, 240U, 241U, 1024U, 4999U}) {
+    XXH128_canonical_t expected;
+    XXH128_canonicalFromHash(&expected, XXH3_128bits(bytes.data(), size));
+    std::string digits;
+    for (const unsigned char byte : expected.digest) {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      digits += kDigits[byte / 16];
+      digits += kDigits[byte % 16];
+    }
+    EXPECT_EQ(hash128(std::string_view(bytes).substr(0, size)), digits) << size;
+  }
 }
 
 TEST(HashingTest, FileEqualsItsBytes) {
