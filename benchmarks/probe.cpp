@@ -4,6 +4,9 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 
+#include <cmath>
+
+#include "benchmarks/ratio.hpp"
 #include "core/base/clock.hpp"
 
 namespace titan::benchmark {
@@ -22,6 +25,19 @@ Probe measure_probe() {
   probe.product = middle - begin;
   probe.copy = monotonic_seconds() - middle;
   return probe;
+}
+
+Probe usual_probe(const std::vector<Probe>& probes) {
+  std::vector<double> products, copies;
+  for (const Probe& probe : probes) {
+    products.push_back(probe.product);
+    copies.push_back(probe.copy);
+  }
+  return {median(products), median(copies)};
+}
+
+bool is_steady(const Probe& probe, const Probe& usual) {
+  return std::abs(probe.product / usual.product - 1) <= 0.2 && std::abs(probe.copy / usual.copy - 1) <= 0.2;
 }
 
 }  // namespace titan::benchmark

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 namespace titan::benchmark {
 
 /// Seconds of a fixed matrix product and a fixed copy: the machine's speed at this moment.
@@ -9,5 +11,10 @@ struct Probe {
 };
 
 Probe measure_probe();
+
+/// The medians.
+Probe usual_probe(const std::vector<Probe>& probes);
+/// Whether the probe of a pair is within 20 % of the usual one.
+bool is_steady(const Probe& probe, const Probe& usual);
 
 }  // namespace titan::benchmark

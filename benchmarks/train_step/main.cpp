@@ -76,20 +76,6 @@ void print_side(const char* name, const Series& series, std::int64_t tokens) {
       static_cast<double>(series.peak) / (1 << 20));
 }
 
-/// Whether the probe of a pair is within 20 % of the usual one.
-bool is_steady(const Probe& probe, const Probe& usual) {
-  return std::abs(probe.product / usual.product - 1) <= 0.2 && std::abs(probe.copy / usual.copy - 1) <= 0.2;
-}
-
-Probe usual_probe(const std::vector<Probe>& probes) {
-  std::vector<double> products, copies;
-  for (const Probe& probe : probes) {
-    products.push_back(probe.product);
-    copies.push_back(probe.copy);
-  }
-  return {median(products), median(copies)};
-}
-
 /// Ratios eager / titan of step time: above 1 titan is faster. Pairs while the machine changed its speed are dropped.
 std::vector<double> ratios(const Series& titan, const Series& eager, const std::vector<Probe>& probes) {
   const Probe usual = usual_probe(probes);
