@@ -45,12 +45,13 @@ std::vector<checkpoint::HubName> own_names(const Source& hub) {
   return names;
 }
 
-/// Where a titan step says that it came from, when the source does not.
+/// What a titan step tells of its model, when the source does not.
 checkpoint::Origin origin_of(const config::Config& config) {
   checkpoint::Origin origin;
   origin.module = config.module();
   origin.preset = config.config_name();
   origin.config = checkpoint::saved_config(config);
+  std::erase_if(origin.config, [](const auto& option) { return !config::is_model_option(option.first); });
   return origin;
 }
 
@@ -66,6 +67,8 @@ void convert_named(const Session& session, const config::Invocation& invocation,
     names = hub_names(session, config);
     if (!source.manifest) conversion.origin = origin_of(config);
     if (from_hub) source = in_our_names(source, names);
+  } else if (!source.manifest && !config::flag_values(invocation.words, "config").empty()) {
+    conversion.origin = origin_of(session.resolve(*invocation.verb, invocation.words).config);
   }
   conversion.names = names;
   convert(source, conversion);
@@ -78,7 +81,7 @@ void run(const Session& session, const config::Invocation& invocation) {
     throw UsageError("[checkpoint] convert takes two folders: titan checkpoint convert FROM TO --to hugging_face");
   }
   const double begin = monotonic_seconds();
-  const Conversion conversion{line.positionals[1], target_format(line), target_dtype(line), {}, {}};
+  const Conversion conversion{folder_of(line.positionals[1]), target_format(line), target_dtype(line), {}, {}};
   const std::filesystem::path from = choose_checkpoint(line.positionals[0]);
   Source source = open_checkpoint(from);
   const std::string described = concat(printable(from.native()), " (", format_name(source.format), ")");
@@ -103,8 +106,8 @@ AppVerb checkpoint_convert_verb() {
   return {
       {.name = "checkpoint convert",
        .summary = "Write a checkpoint in another form: titan checkpoint convert outputs/checkpoint model --to "
-                  "hugging_face. Which model it is says the manifest; --module and --config, or a config.json beside "
-                  "files of the hub, say it where there is none.",
+                  "hugging_face. The manifest says which model it is; where there is none, --module and --config do, "
+                  "or --module and a config.json beside the hub's files.",
        .flags = std::move(flags),
        .positionals = {"FROM", "TO"}},
       &run};

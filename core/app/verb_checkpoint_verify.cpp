@@ -24,6 +24,14 @@ struct Verification {
   std::string checked;
 };
 
+/// What a checkpoint without a finding was checked for.
+std::string scope(const checkpoint::Source& source) {
+  const std::size_t files = source.manifest ? source.manifest->files.size() : source.files.size();
+  return concat(files, files == 1 ? " file, " : " files, ", bytes_text(bytes_of_files(source)),
+                source.manifest ? ", every hash"
+                                : concat(", the structure: there are no hashes in ", format_name(source.format)));
+}
+
 Verification verify(const std::filesystem::path& folder) {
   Verification verification;
   try {
@@ -31,9 +39,7 @@ Verification verify(const std::filesystem::path& folder) {
     Progress progress(concat("verifying ", printable(folder.filename().native())));
     verification.findings =
         checkpoint::verify(source, [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
-    verification.checked = concat(
-        source.files.size(), source.files.size() == 1 ? " file, " : " files, ", bytes_text(bytes_of_files(source)),
-        source.manifest ? ", every hash" : concat(", structure alone: ", format_name(source.format), " has no hashes"));
+    verification.checked = scope(source);
   } catch (const Error& error) {
     if (error.exit() != Exit::data && error.exit() != Exit::no_input) throw;
     verification.findings = {error.what()};

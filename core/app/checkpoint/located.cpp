@@ -32,17 +32,16 @@ LocatedStep step_in(const std::filesystem::path& folder, std::int64_t step) {
   return located;
 }
 
-/// "a/b/" is the folder b of a, as "a/b" is.
-std::filesystem::path folder_of(const std::string& word) {
-  std::filesystem::path folder = word;
-  return folder.has_filename() ? folder : folder.parent_path();
-}
-
 }  // namespace
 
 const LocatedStep* Located::newest() const {
   const auto found = std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.problem.empty(); });
   return found == steps.rend() ? nullptr : &*found;
+}
+
+std::filesystem::path folder_of(const std::string& word) {
+  std::filesystem::path folder = word;
+  return folder.has_filename() ? folder : folder.parent_path();
 }
 
 Located locate(const std::string& word) {

@@ -35,6 +35,9 @@ Located locate(const std::string& word);
 /// InputError as locate(), and when no step is committed.
 std::filesystem::path choose_checkpoint(const std::string& word);
 
+/// The folder that a word names: "a/b/" is b in a, as "a/b" is.
+std::filesystem::path folder_of(const std::string& word);
+
 /// Opens a checkpoint of any format. Throws as open_titan(), open_hub() and open_dcp() do.
 checkpoint::Source open_checkpoint(const std::filesystem::path& folder);
 
