@@ -8,6 +8,7 @@
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log_spdlog.hpp"
+#include "core/checkpoint/options.hpp"
 #include "core/launch/option_values.hpp"
 
 namespace titan::app {
@@ -29,6 +30,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   check_selection(session, config);
   const std::int64_t ranks = world_size(resolution.command_line);
   const config::Mesh mesh = config::Mesh::from(config, ranks);
+  checkpoint::check_folders(checkpoint::read_options(config, mesh.world_size()));
   const config::Sizes sizes = check_layout(session, config, mesh);
   print(concat("mesh: ", mesh.describe(), "\nstep of a data-parallel rank: ", config::describe(sizes), "\nok\n"));
 }

@@ -15,6 +15,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/log_spdlog.hpp"
+#include "core/checkpoint/options.hpp"
 #include "core/config/help.hpp"
 #include "core/config/mesh.hpp"
 #include "core/config/sizes.hpp"
@@ -64,6 +65,7 @@ config::Config check_run(const Session& session, const launch::LaunchOptions& op
   const config::Mesh mesh = config::Mesh::from(config, options.world_size());
   log_info("launch", "mesh: ", mesh.describe());
   config::plan_sizes(config, mesh);
+  checkpoint::check_folders(checkpoint::read_options(config, mesh.world_size()));
   if (mesh.world_size() > 1) check_before_start(own_program(), run.words, mesh.world_size());
   return config;
 }

@@ -12,6 +12,7 @@
 #include "core/app/verbs.hpp"
 #include "core/base/log_spdlog.hpp"
 #include "core/base/rank_environment.hpp"
+#include "core/checkpoint/options.hpp"
 #include "core/config/mesh.hpp"
 
 namespace titan::app {
@@ -23,6 +24,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   check_selection(session, config);
   const RankEnvironment ranks = read_rank_environment().value_or(RankEnvironment{});
   const config::Mesh mesh = config::Mesh::from(config, ranks.world_size);
+  checkpoint::check_folders(checkpoint::read_options(config, ranks.world_size));
   stop_flag().check();
   const std::filesystem::path folder = make_dump_folder(config);
   // One rank locks for all.
