@@ -118,7 +118,8 @@ std::string write_index(const Index& index) {
 
 Index read_index(std::string_view text, const std::string& source) {
   IndexReader reader(source);
-  const nlohmann::json rest = parse_json_in_pieces(text, source, std::ref(reader), {.bytes = kMostIndexBytes, .depth = 8});
+  const nlohmann::json rest =
+      parse_json_in_pieces(text, source, std::ref(reader), {.bytes = kMostIndexBytes, .depth = 8});
   Index index = std::move(reader).take(rest);
   check_index(index, source);
   return index;
