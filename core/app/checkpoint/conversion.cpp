@@ -68,7 +68,10 @@ class Converter {
   }
 
   std::filesystem::path write_titan() {
-    TitanExport options{step_, {}, conversion_.dtype, told()};
+    TitanExport options;
+    options.step = step_;
+    options.dtype = conversion_.dtype;
+    options.progress = told();
     if (source_.manifest) options.origin = source_.manifest->origin;
     if (conversion_.origin) options.origin = *conversion_.origin;
     return export_titan(checkpoint::system_calls(), source_, folder_.beside(), options);

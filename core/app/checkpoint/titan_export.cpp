@@ -17,8 +17,6 @@ namespace {
 
 namespace ckpt = checkpoint;
 
-constexpr std::uint64_t kShardBytes = std::uint64_t{1} << 30U;
-
 /// A part of a tensor in the dtype of the shard.
 struct Piece {
   ckpt::TensorInfo tensor;
@@ -37,16 +35,17 @@ std::uint64_t bytes_of_shard(const Shard& shard) {
 }
 
 /// Fills one shard after the other. A shard has one part of a tensor at most.
-std::vector<Shard> plan_shards(const ckpt::Source& source, std::optional<ckpt::DType> dtype, bool is_full) {
+std::vector<Shard> plan_shards(const ckpt::Source& source, const TitanExport& options, bool is_full) {
   std::vector<Shard> shards(1);
   std::uint64_t bytes = 0;
   for (const auto& [name, stored] : source.tensors) {
     if (!is_full && !ckpt::is_model_tensor(name)) continue;
-    const ckpt::TensorInfo tensor{name, dtype && ckpt::is_floating(stored.dtype) ? *dtype : stored.dtype, stored.shape};
-    for (Box& box : cut(tensor.shape, ckpt::element_size(tensor.dtype), kShardBytes)) {
+    const ckpt::TensorInfo tensor{
+        name, options.dtype && ckpt::is_floating(stored.dtype) ? *options.dtype : stored.dtype, stored.shape};
+    for (Box& box : cut(tensor.shape, ckpt::element_size(tensor.dtype), options.most_bytes_a_shard)) {
       Piece piece{tensor, std::move(box)};
       Shard& last = shards.back();
-      if (!last.empty() && (bytes + piece.bytes() > kShardBytes || last.back().tensor.name == name)) {
+      if (!last.empty() && (bytes + piece.bytes() > options.most_bytes_a_shard || last.back().tensor.name == name)) {
         shards.emplace_back();
         bytes = 0;
       }
@@ -71,7 +70,7 @@ class TitanWriter {
         source_(source),
         options_(options),
         is_full_(holds_all(source)),
-        shards_(plan_shards(source, options.dtype, is_full_)) {
+        shards_(plan_shards(source, options, is_full_)) {
     manifest_.step = options.step;
     manifest_.save_id = ckpt::draw_id();
     manifest_.contents = is_full_ ? ckpt::Contents::full : ckpt::Contents::model_only;
