@@ -5,6 +5,7 @@
 
 #include "core/base/log.hpp"
 #include "core/checkpoint/hub/model_names.hpp"
+#include "core/checkpoint/saved_config.hpp"
 #include "core/train/checkpoint/checkpointer.hpp"
 #include "core/train/checkpoint/origin.hpp"
 #include "core/train/checkpoint/rank_team.hpp"
@@ -116,7 +117,7 @@ void Run::load() {
   RankTeam team(*ranks_);
   team.set_activity("checkpoint.load");
   LoadTarget target{tree_, trainer_->optimizer(), [this] { return checkpoint::hub_names_of(run_.host, run_.model); },
-                    saved_config(*run_.config)};
+                    checkpoint::saved_config(*run_.config)};
   loaded_ = load_checkpoint(team, options_.checkpoint, target);
   if (!loaded_.state) return;
   const checkpoint::TrainState& state = *loaded_.state;

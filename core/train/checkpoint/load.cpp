@@ -141,7 +141,8 @@ class Loading {
     // Layouts that differ draw other numbers anyway; ranks that drew alike go on alike.
     StateTensor random = random_state_tensor(target_.tree, team_.rank());
     random.tensor.name = random_state_name(team_.rank() % source_.manifest->origin.world_size);
-    tensors_.push_back(std::move(random));
+    // A step that was converted from another trainer's has none.
+    if (source_.tensors.contains(random.tensor.name)) tensors_.push_back(std::move(random));
   }
 
   /// Tensors that the run does not have: of the model they are an error, as they would be lost in the next save.

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/text.hpp"
-#include "core/config/format.hpp"
+#include "core/checkpoint/saved_config.hpp"
 
 namespace titan::train {
 namespace {
@@ -22,21 +22,13 @@ bool decides_training(std::string_view option, bool steps_end_schedule) {
 
 }  // namespace
 
-std::map<std::string, std::string> saved_config(const config::Config& config) {
-  std::map<std::string, std::string> saved;
-  for (const auto& [name, entry] : config.entries()) {
-    if (entry.option->must_match) saved[name] = config::to_toml(*entry.option, entry.value);
-  }
-  return saved;
-}
-
 checkpoint::Origin origin_of(const EngineRun& run, const config::Mesh& mesh) {
   checkpoint::Origin origin;
   origin.world_size = mesh.world_size();
   origin.mesh = mesh.describe();
   origin.module = run.config->module();
   origin.preset = run.config->config_name();
-  origin.config = saved_config(*run.config);
+  origin.config = checkpoint::saved_config(*run.config);
   origin.plugins = run.plugin_digests;
   return origin;
 }
@@ -49,8 +41,8 @@ std::vector<std::string> differences(const std::map<std::string, std::string>& s
   for (const auto& [name, value] : here) {
     if (!decides_training(name, steps_end_schedule)) continue;
     const auto other = saved.find(name);
-    const std::string before = other == saved.end() ? "absent" : other->second;
-    if (before != value) found.push_back(concat(name, ' ', before, " -> ", value));
+    if (other == saved.end() || other->second == value) continue;
+    found.push_back(concat(name, ' ', other->second, " -> ", value));
   }
   return found;
 }

@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/hashing.hpp"
-#include "core/train/checkpoint/origin.hpp"
+#include "core/checkpoint/saved_config.hpp"
 #include "core/train/ranks/agreement.hpp"
 
 namespace titan::train {
@@ -64,7 +64,7 @@ std::vector<std::string> disagreements(const std::vector<std::string>& texts) {
 
 RunFacts facts_of(const EngineRun& run) {
   RunFacts facts{{"--module", run.config->module()}};
-  for (auto& [name, value] : saved_config(*run.config)) facts.emplace_back(name, value);
+  for (auto& [name, value] : checkpoint::saved_config(*run.config)) facts.emplace_back(name, value);
   for (const std::string& digest : run.plugin_digests) {
     facts.emplace_back(concat("plugin ", digest.substr(0, digest.find(' '))), printable(digest));
   }
