@@ -37,6 +37,8 @@ class MaskedSource final : public train::BatchSource {
     rows_->rewind();
     num_rows_ = 0;
   }
+  std::string state() const override { return rows_->state(); }
+  void load_state(const std::string& state) override { rows_->load_state(state); }
 
  private:
   void mask(data::Batch& batch, std::int64_t row) {

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <optional>
+#include <string>
 
 #include "core/train/batch_source.hpp"
 
@@ -14,6 +15,8 @@ class StoredBatches final : public train::BatchSource {
   StoredBatches(at::Tensor tokens, at::Tensor labels);
   std::optional<data::Batch> next() override;
   void rewind() override { next_ = 0; }
+  std::string state() const override { return std::to_string(next_); }
+  void load_state(const std::string& state) override { next_ = std::stoll(state); }
 
  private:
   at::Tensor tokens_, labels_;

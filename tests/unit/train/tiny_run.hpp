@@ -40,6 +40,8 @@ class ListSource final : public BatchSource {
       : batches_(std::move(batches)), repeat_(repeat) {}
   std::optional<data::Batch> next() override;
   void rewind() override { position_ = 0; }
+  std::string state() const override { return std::to_string(position_); }
+  void load_state(const std::string& state) override { position_ = std::stoul(state); }
 
  private:
   std::vector<data::Batch> batches_;
