@@ -262,7 +262,9 @@ class Saver::Impl {
   /// Before the first step of this run's history: what is newer than its beginning belongs to another one.
   void make_way() {
     if (!must_make_way_) return;
-    abandon_newer(calls_, options_.folder, *loaded_or_none(), options_.run_id);
+    constexpr std::size_t kDigits = 8;
+    const std::string name = options_.run_id.empty() ? save_->id.substr(0, kDigits) : options_.run_id;
+    abandon_newer(calls_, options_.folder, *loaded_or_none(), name);
     must_make_way_ = false;
   }
 

@@ -42,7 +42,7 @@ class Saver {
     std::int64_t keep_latest_k = 10;     // 0: all
     std::optional<std::int64_t> loaded;  // the step that the run began with, if it is of this folder
     std::function<Origin()> origin;      // of the run; asked on rank 0
-    std::string run_id;                  // names the folder of abandoned steps
+    std::string run_id;                  // names the folder of abandoned steps; empty: the save does
   };
 
   /// Rank 0 makes the folder and sweeps it. CreateError on all ranks.

@@ -173,6 +173,19 @@ TEST_P(SaverTest, AnotherHistoryIsMovedAwayBeforeTheFirstCommit) {
       << "a run that began with nothing keeps nothing of another";
 }
 
+TEST_P(SaverTest, AbandonedStepsOfARunWithoutANameHaveAFolderToo) {
+  run_ranks(run({10}));
+  const SavedRun second = run({5}, 2);
+  Alone alone;
+  Saver::Options options = second.options();
+  options.run_id.clear();
+  Saver saver(alone, system_calls(), options);
+  const RankState state(0, 1, 2, 5);
+  saver.save(state.request());
+  saver.finish();
+  EXPECT_THAT(testing::leftovers_in(second.folder), ElementsAre(::testing::MatchesRegex("abandoned-[0-9a-f]{8}")));
+}
+
 TEST_P(SaverTest, AFailedFirstSaveLeavesTheOtherHistory) {
   run_ranks(run({10, 20}));
   SavedRun second = run({15}, 2);
