@@ -1,26 +1,15 @@
 // A job that the real torchrun starts.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <sstream>
-
 #include "tests/faults/ranks.hpp"
+#include "tests/peers/program_in_path.hpp"
 
 namespace titan::cli {
 namespace {
 
 using testing::HasSubstr;
 
-std::filesystem::path torchrun_program() {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::filesystem::path program = std::filesystem::path(folder) / "torchrun";
-    std::error_code ignored;
-    if (std::filesystem::exists(program, ignored)) return program;
-  }
-  return {};
-}
+std::filesystem::path torchrun_program() { return test::program_in_path("torchrun"); }
 
 class TorchrunTest : public RanksTest {
  protected:
