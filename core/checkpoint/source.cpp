@@ -1,9 +1,6 @@
 #include "core/checkpoint/source.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <set>
 #include <system_error>
 
@@ -40,15 +37,16 @@ void check_folder_name(const std::filesystem::path& folder, const Manifest& mani
   }
 }
 
+/// Opens a listed file, which ought to be there.
 void check_file(const std::filesystem::path& path, const ManifestFile& file) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) {
-    throw DataError("[checkpoint] a file is missing: ", shown(path), ": ", reason_of(errno));
-  }
-  if (!S_ISREG(status.st_mode)) throw DataError("[checkpoint] not a regular file: ", shown(path));
-  if (static_cast<std::uint64_t>(status.st_size) != file.size) {
-    throw DataError("[checkpoint] a file is of another size than its manifest says: ", shown(path), ": ",
-                    status.st_size, " bytes, not ", file.size);
+  try {
+    const InputFile input = open_patiently(path);
+    if (input.size() == file.size) return;
+    throw DataError("[checkpoint] a file is of another size than its manifest says: ", shown(path), ": ", input.size(),
+                    " bytes, not ", file.size);
+  } catch (const InputError&) {
+    if (is_taken(path)) throw;
+    throw DataError("[checkpoint] a file is missing: ", shown(path));
   }
 }
 
@@ -69,7 +67,7 @@ void warn_of_others(const std::filesystem::path& folder, const Manifest& manifes
 
 Manifest read_manifest_of(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kManifestFile;
-  Manifest manifest = read_manifest(InputFile(path).read_all(kMostManifestBytes), path.string());
+  Manifest manifest = read_manifest(open_patiently(path).read_all(kMostManifestBytes), path.string());
   check_folder_name(folder, manifest);
   for (const ManifestFile& file : manifest.files) check_file(folder / file.name, file);
   warn_of_others(folder, manifest);
@@ -92,7 +90,7 @@ std::string read_listed(const std::filesystem::path& folder, const Listing& list
   if (found == listing.end()) {
     throw DataError("[checkpoint] the manifest lists no ", name, ": ", shown(folder / kManifestFile));
   }
-  std::string text = InputFile(folder / name).read_all(limit);
+  std::string text = open_patiently(folder / name).read_all(limit);
   if (hash128(text) != found->second->hash) {
     throw DataError("[checkpoint] damaged: ", shown(folder / name), ": hash is not the one in its manifest");
   }

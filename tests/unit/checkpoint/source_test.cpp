@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
@@ -84,10 +86,20 @@ TEST_F(SourceTest, RefusesFilesThatAreMissingOrOfAnotherKind) {
   std::filesystem::remove(step.folder() / kSecond);
   expect_refused(kSecond, "a file is missing");
   std::filesystem::create_symlink(kFirst, step.folder() / kSecond);
-  expect_refused(kSecond, "not a regular file");
+  expect_refused(kSecond, "links are not followed");
   std::filesystem::remove(step.folder() / kSecond);
   std::filesystem::create_directory(step.folder() / kSecond);
   expect_refused(kSecond, "not a regular file");
+}
+
+TEST_F(SourceTest, WaitsForAFileThatASharedFileSystemShowsLate) {
+  std::filesystem::rename(step.folder() / kSecond, folder / "late");
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::filesystem::rename(folder / "late", step.folder() / kSecond);
+  });
+  EXPECT_NO_THROW(open_titan(step.folder()));
+  other.join();
 }
 
 TEST_F(SourceTest, RefusesFilesOfAnotherSize) {
