@@ -22,7 +22,7 @@ struct Index {
 };
 
 /// The longest index that is read.
-inline constexpr std::uint64_t kMostIndexBytes = std::uint64_t{1} << 30U;
+inline constexpr std::uint64_t kMostIndexBytes = std::uint64_t{256} << 20U;
 
 std::string write_index(const Index& index);
 /// Reads what write_index wrote. DataError names `source` and the field. Checks that the parts of each tensor lie in

@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kMetadata = "__metadata__";
 constexpr std::size_t kMostNameBytes = 4096;
 constexpr std::size_t kMostDims = 64;
+constexpr std::size_t kMostMetadata = 65'536;
 
 /// Takes a header apart while it is parsed: a tree of values would be many times as large as the text. Errors are
 /// thrown through the parser.
@@ -35,7 +36,9 @@ class HeaderReader {
   bool null() { unexpected("null"); }
   bool boolean(bool /*value*/) { unexpected("true or false"); }
   bool number_integer(std::int64_t value) { fail("a number is negative: ", value); }
-  bool number_float(double /*value*/, const std::string& text) { fail("not a whole number, or too large: ", text); }
+  bool number_float(double /*value*/, const std::string& text) {
+    fail("not a whole number, or too large: ", shortened(text, 32));
+  }
   bool binary(nlohmann::json::binary_t& /*value*/) { unexpected("binary"); }
 
   bool number_unsigned(std::uint64_t value) {
@@ -54,6 +57,7 @@ class HeaderReader {
 
   bool string(std::string& value) {
     if (place_ == Place::metadata) {
+      if (header_.metadata.size() == kMostMetadata) fail("more than ", kMostMetadata, " texts of metadata");
       if (!header_.metadata.emplace(key_, std::move(value)).second) fail("a key is there twice: ", printable(key_));
     } else if (place_ == Place::entry && field_ == Field::dtype) {
       const std::optional<DType> dtype = dtype_of_safetensors(value);

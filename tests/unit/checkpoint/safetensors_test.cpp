@@ -153,12 +153,17 @@ TEST(SafetensorsTest, RefusesOffsetsThatDoNotFillTheFile) {
   expect_refused(two("[0,2]", "[18446744073709551615,1]"), 4, "ends before it begins");
 }
 
-TEST(SafetensorsTest, DepthBombsAreRefusedAtOnce) {
+TEST(SafetensorsTest, WhatIsTooMuchIsRefusedAtOnce) {
   expect_refused("{\"a\":" + std::string(1'000'000, '['), 0, "did not expect an array");
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
   expect_refused(objects, 0, "a: unknown field: a");
   expect_refused("{\"__metadata__\":" + objects, 0, "did not expect an object");
+  std::string texts;
+  for (int i = 0; i < 100'000; ++i) texts += concat(i == 0 ? "" : ",", '"', i, "\":\"\"");
+  expect_refused("{\"__metadata__\":{" + texts + "}}", 0, "more than 65536 texts of metadata");
+  const std::string digits(1'000'000, '9');
+  EXPECT_LT(refusal("{\"a\":{\"shape\":[" + digits + "]}}", 0).size(), 200U);
   expect_refused("{\"" + std::string(5000, 'n') + "\":{}}", 0, "a name has more than 4096 bytes");
 }
 
