@@ -1,9 +1,7 @@
 #include "core/checkpoint/index.hpp"
 
-#include <algorithm>
-#include <bit>
+#include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "core/base/error.hpp"

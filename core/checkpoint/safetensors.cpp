@@ -218,29 +218,6 @@ void check_names(const std::vector<SafetensorsEntry>& entries, const std::string
   }
 }
 
-/// A JSON string. DataError when the text is not UTF-8.
-std::string quoted(const std::string& text) {
-  if (invalid_utf8_at(text) != std::string_view::npos) {
-    throw DataError("[checkpoint] a name or text of a tensor file is not UTF-8: ", printable(shortened(text, 200)));
-  }
-  return nlohmann::json(text).dump();
-}
-
-std::string entry_text(const SafetensorsEntry& entry) {
-  std::string shape;
-  for (const std::int64_t size : entry.tensor.shape) shape += concat(shape.empty() ? "" : ",", size);
-  return concat(quoted(entry.tensor.name), ":{\"dtype\":\"", safetensors_name(entry.tensor.dtype), "\",\"shape\":[",
-                shape, "],\"data_offsets\":[", entry.begin, ',', entry.end, "]}");
-}
-
-std::string metadata_text(const std::map<std::string, std::string>& metadata) {
-  std::string members;
-  for (const auto& [key, value] : metadata) {
-    members += concat(members.empty() ? "" : ",", quoted(key), ':', quoted(value));
-  }
-  return concat('"', kMetadata, "\":{", members, '}');
-}
-
 }  // namespace
 
 std::uint64_t safetensors_header_size(std::span<const std::byte> prefix, std::uint64_t file_size,
@@ -291,31 +268,6 @@ SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
   std::string json(static_cast<std::size_t>(size - kSafetensorsPrefix), '\0');
   file.read_at(kSafetensorsPrefix, json);
   return read_safetensors_header(json, size, file.size(), path.native());
-}
-
-std::string write_safetensors_header(std::vector<SafetensorsEntry>& entries,
-                                     const std::map<std::string, std::string>& metadata, std::uint64_t alignment) {
-  std::uint64_t at = 0;
-  for (SafetensorsEntry& entry : entries) {
-    TITAN_CHECK(entry.tensor.name != kMetadata, "no name of a tensor");
-    entry.begin = at;
-    at += static_cast<std::uint64_t>(num_elements(entry.tensor.shape)) * element_size(entry.tensor.dtype);
-    entry.end = at;
-  }
-  check_names(entries, "tensors to be written");
-  std::string text(kSafetensorsPrefix, '\0');
-  text += '{';
-  if (!metadata.empty()) text += metadata_text(metadata);
-  for (const SafetensorsEntry& entry : entries) text += concat(text.back() == '{' ? "" : ",", entry_text(entry));
-  text += '}';
-  text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
-  const std::uint64_t length = text.size() - kSafetensorsPrefix;
-  for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) text[i] = static_cast<char>(length >> 8U * i & 0xFFU);
-  for (SafetensorsEntry& entry : entries) {
-    entry.begin += text.size();
-    entry.end += text.size();
-  }
-  return text;
 }
 
 }  // namespace titan::checkpoint

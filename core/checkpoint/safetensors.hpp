@@ -44,7 +44,8 @@ SafetensorsHeader read_safetensors_header(std::string_view json, std::uint64_t h
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path);
 
 /// Lays the tensors out in the given order and returns prefix and JSON text, padded with spaces to a multiple of
-/// `alignment`; the entries' begin and end are filled in.
+/// `alignment`; the entries' begin and end are filled in. DataError: a name or text that is not UTF-8; InternalError: a
+/// name that is there twice.
 std::string write_safetensors_header(std::vector<SafetensorsEntry>& entries,
                                      const std::map<std::string, std::string>& metadata, std::uint64_t alignment);
 
