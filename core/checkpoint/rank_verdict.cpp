@@ -91,8 +91,10 @@ void require_success(std::string_view act, const std::vector<RankVerdict>& verdi
       throw InputError(text);
     case Exit::resource:
       throw ResourceError(text);
+    case Exit::config:
+      throw ConfigError(text);
     default:
-      throw InternalError(text);
+      throw Error(failed->exit, text);
   }
 }
 

@@ -18,6 +18,9 @@ namespace {
 
 /// Writes down the events of one rank.
 struct Recorder {
+  std::int64_t rank = 0;
+  const OnStep& on_step;
+  StopFlag stop;
   std::map<std::int64_t, StepFigures> steps;
   std::map<std::int64_t, std::int64_t> tokens;
   std::map<std::int64_t, double> validation;
@@ -33,6 +36,7 @@ struct Recorder {
           auto& recorder = *static_cast<Recorder*>(self);
           recorder.steps[event->step] = {event->loss, event->grad_norm};
           recorder.tokens[event->step] = event->total_tokens;
+          if (recorder.on_step) recorder.on_step(recorder.rank, event->step, recorder.stop);
           return nullptr;
         },
         .validation = [](void* self, const titan_validation_event* event) -> titan_error* {
@@ -61,15 +65,16 @@ void add_state(train::Run& run, std::int64_t rank, Shared& shared) {
   }
 }
 
-void run_rank(comm::Communicator& communicator, const config::Config& config, Shared& shared) {
+void run_rank(comm::Communicator& communicator, const config::Config& config, const OnStep& on_step, Shared& shared) {
   const std::int64_t rank = communicator.rank();
   std::unique_ptr<RankPlugins> plugins;
   {
     const std::scoped_lock lock(shared.mutex);
     plugins = std::make_unique<RankPlugins>(config, rank, communicator.size());
   }
-  Recorder recorder;
+  Recorder recorder{rank, on_step, {}, {}, {}, {}};
   EngineRun engine_run = plugins->run(communicator);
+  engine_run.stop = &recorder.stop;
   engine_run.observers.push_back(recorder.plugin());
   train::Run run(engine_run);
   run.train();
@@ -85,7 +90,7 @@ void run_rank(comm::Communicator& communicator, const config::Config& config, Sh
 
 }  // namespace
 
-Trained train_ranks(const RankRuns& runs) {
+Trained train_ranks(const RankRuns& runs, const OnStep& on_step) {
   tensor::install_cpu_allocator();
   at::set_num_threads(1);
   const config::Config config = configuration(runs);
@@ -94,7 +99,7 @@ Trained train_ranks(const RankRuns& runs) {
   shared.trained.data.resize(count);
   shared.trained.random.resize(count);
   comm::run_rank_threads(config::Mesh::from(config, num_ranks(runs)),
-                         [&](comm::Communicator& communicator) { run_rank(communicator, config, shared); });
+                         [&](comm::Communicator& communicator) { run_rank(communicator, config, on_step, shared); });
   for (const auto& [name, tensor] : shared.state) {
     if (!tensor.is_consistent()) throw std::runtime_error("replicas differ: " + name);
     if (!tensor.is_complete()) throw std::runtime_error("stored nowhere: a part of " + name);

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/base/stop.hpp"
 #include "tests/distributed/rank_runs.hpp"
 
 namespace titan::testing {
@@ -20,8 +22,11 @@ struct Trained {
   std::vector<at::Tensor> random;               // by rank: its generator
 };
 
+/// Told of a rank's finished step; may ask for a stop of that rank.
+using OnStep = std::function<void(std::int64_t rank, std::int64_t step, StopFlag& stop)>;
+
 /// Trains to the end as `titan train` does, each rank a thread. Throws as run_ranks().
-Trained train_ranks(const RankRuns& runs);
+Trained train_ranks(const RankRuns& runs, const OnStep& on_step = nullptr);
 
 /// The runs with more settings.
 RankRuns with(RankRuns runs, const Settings& settings);

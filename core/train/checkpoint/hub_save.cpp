@@ -31,7 +31,7 @@ class HubSave {
     try {
       write_shards();
       write_files();
-      work_together(team_, [this] {
+      work_together(team_, act("publishing"), [this] {
         if (is_first()) publish();
       });
     } catch (...) {
@@ -41,10 +41,11 @@ class HubSave {
   }
 
  private:
+  std::string act(const char* what) const { return concat(what, ' ', checkpoint::step_name(what_.step)); }
   bool is_first() const { return team_.rank() == 0; }
 
   void begin() {
-    work_together(team_, [this] {
+    work_together(team_, act("beginning"), [this] {
       if (!is_first()) return;
       save_id_ = checkpoint::draw_id();
       temporary_ = checkpoint::begin_step(calls_, options_.folder, what_.step, save_id_, what_.history);
@@ -55,7 +56,7 @@ class HubSave {
 
   void write_shards() {
     ShardReport mine;
-    work_together(team_, [&] {
+    work_together(team_, act("writing"), [&] {
       const checkpoint::ShardLayout layout = checkpoint::lay_out_shard(what_.parts, save_id_);
       mine = checkpoint::write_shard(calls_, temporary_ / checkpoint::shard_name(team_.rank(), team_.size()), layout);
     });
@@ -66,7 +67,7 @@ class HubSave {
 
   void write_files() {
     std::string mine;
-    work_together(team_, [&] {
+    work_together(team_, act("exporting"), [&] {
       checkpoint::Index index = checkpoint::index_of(temporary_, shards_, save_id_);
       for (checkpoint::StoredFile& file : index.files) file.path = temporary_ / file.path;
       checkpoint::Source source;

@@ -41,8 +41,10 @@ struct Choice {
 /// Steps of the folder to try, the newest first.
 std::vector<std::int64_t> steps_to_try(const Options& options) {
   std::vector<std::int64_t> steps = checkpoint::step_folders(options.folder);
-  std::ranges::reverse(steps);
-  if (options.load_step < 0) return steps;
+  if (options.load_step < 0) {
+    std::ranges::reverse(steps);
+    return steps;
+  }
   if (std::ranges::find(steps, options.load_step) != steps.end()) return {options.load_step};
   std::vector<std::string> found;
   for (const std::int64_t step : steps) found.push_back(concat(step));
@@ -54,7 +56,7 @@ std::vector<std::int64_t> steps_to_try(const Options& options) {
 /// What rank 0 sees in the folder, told to all.
 std::vector<std::int64_t> agreed_steps(Team& team, const Options& options) {
   std::string list;
-  work_together(team, [&] {
+  work_together(team, "listing the steps", [&] {
     if (team.rank() != 0) return;
     for (const std::int64_t step : steps_to_try(options)) list += concat(step, ' ');
   });
@@ -85,7 +87,7 @@ class Loading {
 
   /// What may be damaged in a step is found here, and in fill().
   void open() {
-    work_together(team_, [this] { source_ = open_source(choice_, options_, target_); });
+    work_together(team_, act("opening"), [this] { source_ = open_source(choice_, options_, target_); });
     const std::string mine = source_.manifest ? source_.manifest->save_id : std::string();
     const std::vector<std::string> all = team_.gather(mine);
     // A shared file system may show one rank an older state.
@@ -95,7 +97,7 @@ class Loading {
 
   /// Refuses a step that is whole and not of this run: an older one would be no better.
   void check() {
-    work_together(team_, [this] {
+    work_together(team_, act("checking"), [this] {
       check_contents();
       if (!choice_.model_only) state_ = train_state();
       collect();
@@ -105,7 +107,8 @@ class Loading {
   }
 
   Loaded fill() {
-    work_together(team_, [this] { checkpoint::read_parts(source_, wanted_parts(), {.rules = rules()}); });
+    work_together(team_, act("reading"),
+                  [this] { checkpoint::read_parts(source_, wanted_parts(), {.rules = rules()}); });
     target_.tree.refresh_compute();
     if (tensors_.back().kind == StateKind::random) target_.tree.set_random_state(tensors_.back().values);
     warn_of_differences();
@@ -115,6 +118,7 @@ class Loading {
   }
 
  private:
+  std::string act(const char* what) const { return concat(what, ' ', choice_.folder.filename().native()); }
   checkpoint::FitRules rules() const { return {.may_convert = choice_.model_only}; }
 
   std::vector<checkpoint::WantedPart> wanted_parts() {

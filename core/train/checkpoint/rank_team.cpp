@@ -2,49 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <future>
 
-#include "core/base/error.hpp"
-#include "core/base/number.hpp"
-#include "core/base/text.hpp"
-#include "core/train/ending.hpp"
+#include "core/checkpoint/background_task.hpp"
+#include "core/checkpoint/rank_verdict.hpp"
 
 namespace titan::train {
-namespace {
 
+using checkpoint::RankVerdict;
 using std::chrono::milliseconds;
-
-constexpr const char* kWorking = "working";
-constexpr const char* kDone = "done";
-
-/// "74 [checkpoint] ...": the code and text of a failure.
-std::string failure_text(const std::exception_ptr& failure) {
-  const Ending ending = ending_of(failure);
-  return concat(ending.code, ' ', ending.message);
-}
-
-std::string take_outcome(std::future<void>& work) {
-  try {
-    work.get();
-    return kDone;
-  } catch (...) {
-    return failure_text(std::current_exception());
-  }
-}
-
-void throw_first_failure(const std::vector<std::string>& outcomes) {
-  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
-    const std::string& outcome = outcomes[rank];
-    if (outcome == kDone) continue;
-    const std::size_t space = outcome.find(' ');
-    const auto code = parse_number<int>(std::string_view(outcome).substr(0, space));
-    throw Error(static_cast<Exit>(code.value_or(static_cast<int>(Exit::internal))),
-                concat(outcome.substr(space + 1), outcomes.size() > 1 ? concat(" (rank ", rank, ")") : ""));
-  }
-}
-
-}  // namespace
 
 std::vector<std::string> RankTeam::gather(const std::string& text) {
   if (ranks_.alone()) return {text};
@@ -54,16 +19,22 @@ std::vector<std::string> RankTeam::gather(const std::string& text) {
   return texts;
 }
 
-void work_together(checkpoint::Team& team, const std::function<void()>& work) {
-  std::future<void> running = std::async(std::launch::async, work);
-  milliseconds pause(1);
-  std::string mine = kWorking;
-  for (;;) {
-    if (mine == kWorking && running.wait_for(pause) == std::future_status::ready) mine = take_outcome(running);
-    const std::vector<std::string> outcomes = team.gather(mine);
-    const auto is_working = [](const std::string& outcome) { return outcome == kWorking; };
-    if (std::ranges::none_of(outcomes, is_working)) return throw_first_failure(outcomes);
-    pause = std::min(pause * 2, milliseconds(100));
+void work_together(checkpoint::Team& team, std::string_view act, const std::function<void()>& work) {
+  if (team.size() == 1) return work();
+  constexpr milliseconds kLongestPause(100);
+  checkpoint::BackgroundTask task;
+  task.start(work, /*has_low_priority=*/false);
+  RankVerdict mine{RankVerdict::Kind::working, {}, Exit::done};
+  for (milliseconds pause(1);; pause = std::min(pause * 2, kLongestPause)) {
+    task.wait_for(pause);
+    if (mine.kind == RankVerdict::Kind::working && task.is_done()) {
+      mine = checkpoint::verdict_of([&] {
+        task.take();
+        return std::string();
+      });
+    }
+    const std::vector<RankVerdict> verdicts = checkpoint::exchange(team, act, mine);
+    if (!checkpoint::any_is(verdicts, RankVerdict::Kind::working)) return checkpoint::require_success(act, verdicts);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/checkpoint/team.hpp"
@@ -28,8 +30,8 @@ class RankTeam final : public checkpoint::Team {
 };
 
 /// Runs `work` on a thread of its own while this one meets the other ranks again and again: work of any length keeps no
-/// deadline waiting, and a lost peer is seen. A collective call. Throws on all ranks, with the code and text of the
-/// first rank whose work failed.
-void work_together(checkpoint::Team& team, const std::function<void()>& work);
+/// deadline waiting, and a lost peer is seen. `act` names it: "reading step-4". A collective call. Throws on all ranks
+/// what the first rank failed with.
+void work_together(checkpoint::Team& team, std::string_view act, const std::function<void()>& work);
 
 }  // namespace titan::train
