@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/dcp/little_endian.hpp"
 #include "core/checkpoint/dcp/zip_layout.hpp"
 
 namespace titan::checkpoint {
@@ -17,9 +18,7 @@ constexpr std::uint64_t kMostRecords = 64;
 constexpr std::uint64_t kMostDirectoryBytes = 64U << 10U;
 
 std::uint64_t number_at(std::string_view bytes, std::size_t at, unsigned width) {
-  std::uint64_t number = 0;
-  for (unsigned i = 0; i < width; ++i) number |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
-  return number;
+  return little_endian(bytes.substr(at, width));
 }
 
 /// The part of an entry's extra fields that has what 32 bits do not hold.

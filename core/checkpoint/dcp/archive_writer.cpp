@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/dcp/little_endian.hpp"
 #include "core/checkpoint/dcp/zip_layout.hpp"
 
 namespace titan::checkpoint {
@@ -21,7 +22,7 @@ void ArchiveWriter::append(std::string_view bytes) {
 }
 
 void ArchiveWriter::append_number(std::uint64_t number, unsigned width) {
-  for (unsigned i = 0; i < width; ++i) out_.push_back(static_cast<char>(number >> (8 * i) & 0xff));
+  append_little_endian(out_, number, width);
   size_ += width;
 }
 

@@ -149,8 +149,11 @@ class MetadataReader {
     const bool is_object = value.kind() == PickleKind::object && value.name() == kObject;
     if (!is_tensor && !is_object) fail("neither a TensorStorageMetadata nor a BytesStorageMetadata");
     if (metadata_.tensors.contains(name) || metadata_.objects.contains(name)) fail("it is there twice");
-    if (is_object) metadata_.objects.emplace(std::move(name), place_of(Key{item_, {}}));
-    if (is_tensor) metadata_.tensors.emplace(std::move(name), tensor_of(value));
+    if (is_object) {
+      metadata_.objects.emplace(std::move(name), place_of(Key{item_, {}}));
+    } else {
+      metadata_.tensors.emplace(std::move(name), tensor_of(value));
+    }
   }
 
   DcpTensor tensor_of(const PickleValue& value) {

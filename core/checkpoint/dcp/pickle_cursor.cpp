@@ -1,5 +1,7 @@
 #include "core/checkpoint/dcp/pickle_cursor.hpp"
 
+#include "core/checkpoint/dcp/little_endian.hpp"
+
 namespace titan::checkpoint {
 
 unsigned char PickleCursor::take_opcode() {
@@ -13,8 +15,9 @@ unsigned char PickleCursor::take_byte() {
 }
 
 std::uint64_t PickleCursor::take_number(unsigned width) {
-  std::uint64_t number = 0;
-  for (unsigned i = 0; i < width; ++i) number |= std::uint64_t{take_byte()} << (8 * i);
+  if (width > remaining()) fail("it ends too early");
+  const std::uint64_t number = little_endian(bytes_.substr(at_, width));
+  at_ += width;
   return number;
 }
 

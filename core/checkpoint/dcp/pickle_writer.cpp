@@ -5,6 +5,7 @@
 
 #include "core/base/error.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
+#include "core/checkpoint/dcp/little_endian.hpp"
 #include "core/checkpoint/dcp/pickle_cursor.hpp"
 
 namespace titan::checkpoint {
@@ -14,9 +15,7 @@ PickleWriter::PickleWriter() {
   opcode(2);
 }
 
-void PickleWriter::number(std::uint64_t value, unsigned width) {
-  for (unsigned i = 0; i < width; ++i) out_.push_back(static_cast<char>(value >> (8 * i) & 0xff));
-}
+void PickleWriter::number(std::uint64_t value, unsigned width) { append_little_endian(out_, value, width); }
 
 void PickleWriter::none() { opcode(kNone); }
 

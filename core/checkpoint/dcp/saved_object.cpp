@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
+#include "core/checkpoint/dcp/little_endian.hpp"
 #include "core/checkpoint/parts.hpp"
 
 namespace titan::checkpoint {
@@ -60,6 +61,30 @@ std::vector<std::int64_t> SavedObject::counts_of(const PickleValue& numbers, con
   return counts;
 }
 
+SavedObject::Storage SavedObject::storage_of(const PickleValue& persistent) const {
+  // "storage", class, name of the record, device, number of elements.
+  const std::optional<PickleValue> fields = persistent.argument();
+  if (persistent.kind() != PickleKind::persistent || fields->kind() != PickleKind::tuple || fields->size() != 5 ||
+      fields->item(0).text() != "storage") {
+    fail("its tensor has no storage");
+  }
+  const PickleValue type = fields->item(1);
+  const auto found = std::find_if(std::begin(kDTypes), std::end(kDTypes), [&](const DTypeNames& names) {
+    return type.kind() == PickleKind::name && names.storage == type.name();
+  });
+  const auto key = fields->item(2).text();
+  if (found == std::end(kDTypes) || !key || key->empty() || key->find('/') != std::string_view::npos) {
+    fail("the storage of its tensor is none");
+  }
+  const ArchiveRecord record = archive_.find(concat("data/", *key));
+  const std::int64_t size = count_of(fields->item(4), "number of elements");
+  const std::uint64_t width = element_size(found->dtype);
+  if (record.size % width != 0 || record.size / width != static_cast<std::uint64_t>(size)) {
+    fail("the storage of its tensor has another length");
+  }
+  return {found->dtype, record.begin, size};
+}
+
 SavedTensor SavedObject::tensor() const {
   const PickleValue root = value();
   // storage, offset, shape, strides, requires_grad, hooks; newer releases may add metadata.
@@ -67,35 +92,16 @@ SavedTensor SavedObject::tensor() const {
     fail("it is no tensor");
   }
   const PickleValue arguments = *root.argument();
-  const std::optional<PickleValue> storage = arguments.item(0).argument();
-  // "storage", class, name of the record, device, number of elements.
-  if (arguments.item(0).kind() != PickleKind::persistent || storage->kind() != PickleKind::tuple ||
-      storage->size() != 5 || storage->item(0).text() != "storage") {
-    fail("its tensor has no storage");
-  }
-  const PickleValue type = storage->item(1);
-  const auto found = std::find_if(std::begin(kDTypes), std::end(kDTypes), [&](const DTypeNames& names) {
-    return type.kind() == PickleKind::name && names.storage == type.name();
-  });
-  const auto key = storage->item(2).text();
-  if (found == std::end(kDTypes) || !key || key->empty() || key->find('/') != std::string_view::npos) {
-    fail("the storage of its tensor is none");
-  }
-  SavedTensor tensor{found->dtype, counts_of(arguments.item(2), "shape"), 0};
+  const Storage storage = storage_of(arguments.item(0));
+  SavedTensor tensor{storage.dtype, counts_of(arguments.item(2), "shape"), 0};
   const std::int64_t size = num_elements(tensor.shape);
   const std::vector<std::int64_t> strides = counts_of(arguments.item(3), "strides");
   if (strides.size() != tensor.shape.size() || !is_contiguous(tensor.shape, strides)) {
     fail("the elements of its tensor are not in order");
   }
   const std::int64_t offset = count_of(arguments.item(1), "offset");
-  const std::int64_t stored = count_of(storage->item(4), "number of elements");
-  const ArchiveRecord record = archive_.find(concat("data/", *key));
-  const std::uint64_t width = element_size(tensor.dtype);
-  if (record.size % width != 0 || record.size / width != static_cast<std::uint64_t>(stored)) {
-    fail("the storage of its tensor has another length");
-  }
-  if (offset > stored || size > stored - offset) fail("its tensor leaves its storage");
-  tensor.begin = record.begin + static_cast<std::uint64_t>(offset) * width;
+  if (offset > storage.size || size > storage.size - offset) fail("its tensor leaves its storage");
+  tensor.begin = storage.begin + static_cast<std::uint64_t>(offset) * element_size(storage.dtype);
   return tensor;
 }
 
@@ -105,15 +111,12 @@ std::int64_t SavedObject::integer() const {
   const SavedTensor found = tensor();
   if (is_floating(found.dtype) || num_elements(found.shape) != 1) fail("it is no whole number");
   const std::size_t width = element_size(found.dtype);
+  TITAN_CHECK(width >= 1 && width <= 8, "an element of ", width, " bytes");
   std::string bytes(width, '\0');
   archive_.bytes().read(found.begin, bytes);
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < width; ++i) {
-    number |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
   const bool is_signed = found.dtype != DType::u8 && found.dtype != DType::boolean;
   const std::size_t unused = is_signed ? 64 - 8 * width : 0;
-  return static_cast<std::int64_t>(number << unused) >> unused;
+  return static_cast<std::int64_t>(little_endian(bytes) << unused) >> unused;
 }
 
 }  // namespace titan::checkpoint

@@ -33,10 +33,17 @@ class SavedObject {
   PickleValue value() const { return pickle_.root(); }
 
  private:
+  struct Storage {
+    DType dtype = DType::f32;
+    std::uint64_t begin = 0;  // in the archive
+    std::int64_t size = 0;    // elements
+  };
+
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... reason) const;
   std::int64_t count_of(const PickleValue& value, const char* what) const;
   std::vector<std::int64_t> counts_of(const PickleValue& value, const char* what) const;
+  Storage storage_of(const PickleValue& persistent) const;
 
   ArchiveReader archive_;
   Pickle pickle_;
