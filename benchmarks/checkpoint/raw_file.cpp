@@ -14,6 +14,8 @@ namespace titan::benchmark {
 
 namespace {
 
+constexpr std::size_t kPiece = std::size_t{8} << 20U;
+
 void require(bool holds, const std::filesystem::path& path) {
   if (!holds) throw std::system_error(errno, std::generic_category(), path.string());
 }
@@ -43,7 +45,7 @@ bool has_direct_io(const std::filesystem::path& folder) {
 void write_raw(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   const FileDescriptor file = open_direct(path, O_WRONLY | O_CREAT | O_EXCL);
   while (!bytes.empty()) {
-    const ssize_t done = ::write(file.get(), bytes.data(), std::min(bytes.size(), checkpoint::kPieceSize));
+    const ssize_t done = ::write(file.get(), bytes.data(), std::min(bytes.size(), kPiece));
     require(done > 0, path);
     bytes = bytes.subspan(static_cast<std::size_t>(done));
   }
@@ -53,7 +55,7 @@ void write_raw(const std::filesystem::path& path, std::span<const std::byte> byt
 void read_raw(const std::filesystem::path& path, std::span<std::byte> bytes) {
   const FileDescriptor file = open_direct(path, O_RDONLY);
   while (!bytes.empty()) {
-    const ssize_t done = ::read(file.get(), bytes.data(), std::min(bytes.size(), checkpoint::kPieceSize));
+    const ssize_t done = ::read(file.get(), bytes.data(), std::min(bytes.size(), kPiece));
     require(done >= 0, path);
     if (done == 0 || done % static_cast<ssize_t>(checkpoint::kDirectAlignment) != 0) return;
     bytes = bytes.subspan(static_cast<std::size_t>(done));

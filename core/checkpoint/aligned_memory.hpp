@@ -9,7 +9,7 @@ namespace titan::checkpoint {
 /// What addresses, positions and sizes of direct I/O are multiples of.
 inline constexpr std::uint64_t kDirectAlignment = 4096;
 /// Bytes of one read or write of a large file.
-inline constexpr std::uint64_t kPieceSize = std::uint64_t{8} << 20U;
+inline constexpr std::uint64_t kPieceSize = std::uint64_t{4} << 20U;
 
 inline std::uint64_t aligned_down(std::uint64_t position) { return position & ~(kDirectAlignment - 1); }
 inline std::uint64_t aligned_up(std::uint64_t position) { return aligned_down(position + kDirectAlignment - 1); }

@@ -18,17 +18,14 @@ PieceRing::~PieceRing() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  freed_.notify_one();
   thread_.join();
 }
 
 Piece* PieceRing::next() {
+  give_back();
   std::unique_lock lock(mutex_);
-  if (in_use_ != nullptr) {
-    free_.push_back(std::exchange(in_use_, nullptr));
-    changed_.notify_all();
-  }
-  changed_.wait(lock, [&] { return !full_.empty() || finished_; });
+  filled_.wait(lock, [&] { return !full_.empty() || finished_; });
   if (full_.empty()) {
     if (failure_ != nullptr) std::rethrow_exception(failure_);
     return nullptr;
@@ -38,13 +35,29 @@ Piece* PieceRing::next() {
   return in_use_;
 }
 
+// Waking a thread that would then wait for the mutex costs more than the hand-over: first unlock, then notify.
+void PieceRing::give_back() {
+  if (in_use_ == nullptr) return;
+  {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::exchange(in_use_, nullptr));
+  }
+  freed_.notify_one();
+}
+
+void PieceRing::hand_over(Piece* piece) {
+  {
+    const std::lock_guard lock(mutex_);
+    full_.push_back(piece);
+  }
+  filled_.notify_one();
+}
+
 void PieceRing::run() {
   try {
     while (Piece* const piece = wait_for_free()) {
       if (!fill_(*piece)) break;
-      const std::lock_guard lock(mutex_);
-      full_.push_back(piece);
-      changed_.notify_all();
+      hand_over(piece);
     }
     finish(nullptr);
   } catch (...) {
@@ -54,7 +67,7 @@ void PieceRing::run() {
 
 Piece* PieceRing::wait_for_free() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !free_.empty() || stopping_; });
+  freed_.wait(lock, [&] { return !free_.empty() || stopping_; });
   if (stopping_) return nullptr;
   Piece* const piece = free_.front();
   free_.pop_front();
@@ -67,7 +80,7 @@ void PieceRing::finish(std::exception_ptr failure) {
     failure_ = std::move(failure);
     finished_ = true;
   }
-  changed_.notify_all();
+  filled_.notify_one();
 }
 
 }  // namespace titan::checkpoint

@@ -40,13 +40,15 @@ class PieceRing {
  private:
   void run();
   Piece* wait_for_free();
+  void hand_over(Piece* piece);
+  void give_back();
   void finish(std::exception_ptr failure);
 
   AlignedMemory memory_;
   std::vector<Piece> pieces_;
   Fill fill_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable freed_, filled_;
   std::deque<Piece*> free_, full_;
   Piece* in_use_ = nullptr;
   bool stopping_ = false, finished_ = false;
