@@ -109,8 +109,11 @@ class Saver::Impl {
     std::optional<SaveResult> result;
     while (save_ != nullptr && !(result = look())) {
       const std::chrono::milliseconds pause = pause_after(monotonic_seconds() - phase_begun_);
-      if (task_.is_done()) std::this_thread::sleep_for(pause);
-      if (!task_.is_done()) task_.wait_for(pause);
+      if (save_->mine.kind == RankVerdict::Kind::working) {
+        task_.wait_for(pause);
+      } else {
+        std::this_thread::sleep_for(pause);  // the others are not done
+      }
     }
     return result;
   }

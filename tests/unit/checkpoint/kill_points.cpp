@@ -12,11 +12,14 @@
 #include <atomic>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <new>
 #include <set>
 #include <tuple>
 
+#include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "tests/support/process_team.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace titan::checkpoint::testing {
@@ -68,24 +71,71 @@ SavedRun in_folder(const KillScenario& scenario, const fs::path& folder) {
   return run;
 }
 
-/// Runs the scenario in a child process that is killed at the point. Returns the last step of which it was told that it
-/// is committed; -1: none.
-std::int64_t run_and_kill(const KillScenario& scenario, const KillPoint& point, const fs::path& folder) {
-  SharedStep committed;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    RankCalls calls(static_cast<std::size_t>(scenario.run.num_ranks));
-    calls[static_cast<std::size_t>(point.rank)].set_fault({.deed = point.deed, .at = point.at});
-    try {
-      run_ranks(in_folder(scenario, folder), &calls, [&](std::int64_t step) { *committed = step; });
-    } catch (...) {
-      ::_exit(2);
-    }
-    ::_exit(1);
+constexpr int kEnded = 1, kFailed = 2, kLostPeer = 3;
+
+/// The exit status of a child process that does this; nothing may hang in it.
+template <class Action>
+[[noreturn]] void exit_after(const Action& action) {
+  constexpr unsigned kMostSeconds = 120;
+  ::alarm(kMostSeconds);
+  try {
+    action();
+  } catch (const PeerError&) {
+    ::_exit(kLostPeer);
+  } catch (...) {
+    ::_exit(kFailed);
   }
+  ::_exit(kEnded);
+}
+
+template <class Action>
+pid_t start(const Action& action) {
+  const pid_t child = ::fork();
+  if (child == 0) exit_after(action);
+  EXPECT_GT(child, 0);
+  return child;
+}
+
+/// How a process ended: an exit status, or minus a signal.
+int end_of(pid_t child) {
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the run ended by itself: " << status;
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// Ranks are threads of one process.
+void kill_all(const SavedRun& run, const KillPoint& point, SharedStep& committed) {
+  const pid_t child = start([&] {
+    RankCalls calls(static_cast<std::size_t>(run.num_ranks));
+    calls[static_cast<std::size_t>(point.rank)].set_fault({.deed = point.deed, .at = point.at});
+    run_ranks(run, &calls, [&](std::int64_t step) { *committed = step; });
+  });
+  EXPECT_EQ(end_of(child), -SIGKILL) << "the run ended by itself";
+}
+
+/// Ranks are processes, of which the others see that one is gone.
+void kill_one(const SavedRun& run, const KillPoint& point, SharedStep& committed) {
+  test::ProcessTeam connections(run.num_ranks);
+  std::vector<pid_t> children;
+  for (std::int64_t rank = 0; rank < run.num_ranks; ++rank) {
+    children.push_back(start([&] {
+      const std::unique_ptr<Team> team = connections.join(rank);
+      test::FaultyCalls calls;
+      if (rank == point.rank) calls.set_fault({.deed = point.deed, .at = point.at});
+      run_rank(*team, calls, run, [&](std::int64_t step) { *committed = step; });
+    }));
+  }
+  connections.leave();
+  for (std::int64_t rank = 0; rank < run.num_ranks; ++rank) {
+    const int expected = rank == point.rank ? -SIGKILL : kLostPeer;
+    EXPECT_EQ(end_of(children[static_cast<std::size_t>(rank)]), expected) << "rank " << rank;
+  }
+}
+
+/// Runs the scenario until the kill. Returns the last step of which a rank was told that it is committed; -1: none.
+std::int64_t run_and_kill(const KillScenario& scenario, const KillPoint& point, const fs::path& folder) {
+  SharedStep committed;
+  (scenario.one_dies ? kill_one : kill_all)(in_folder(scenario, folder), point, committed);
   return *committed;
 }
 
@@ -175,9 +225,13 @@ std::vector<KillScenario> kill_scenarios() {
       scenarios.push_back({mode + std::to_string(ranks) + "RanksRetain", {.num_ranks = ranks, .steps = {1, 2, 3, 10}}});
     }
     SavedRun rollback{.loaded = 10, .steps = {15, 18, 20}, .history = 2};
-    scenarios.push_back({mode + "Rollback", rollback, {5, 10, 15, 20}});
     SavedRun restart{.loaded = 30, .steps = {31, 32}, .history = 2};
+    scenarios.push_back({mode + "Rollback", rollback, {5, 10, 15, 20}});
     scenarios.push_back({mode + "AfterAKill", restart, {20, 30}, true});
+    scenarios.push_back({mode + "RollbackOneDies", rollback, {5, 10, 15, 20}, false, true});
+    scenarios.push_back({mode + "AfterAKillOneDies", restart, {20, 30}, true, true});
+    SavedRun three{.num_ranks = 3, .steps = {1, 2, 3, 10}};
+    scenarios.push_back({mode + "3RanksOneDies", three, {}, false, true});
     for (KillScenario& scenario : scenarios) {
       if (scenario.name.starts_with(mode)) scenario.run.is_async = is_async;
     }

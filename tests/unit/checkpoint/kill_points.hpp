@@ -15,6 +15,7 @@ struct KillScenario {
   SavedRun run;                          // without a folder
   std::vector<std::int64_t> older = {};  // steps of history 1
   bool has_leftovers = false;            // of saves that were killed
+  bool one_dies = false;                 // ranks are processes, of which one is killed; else all are
 
   /// Fills the folder.
   void prepare(const std::filesystem::path& folder) const;
@@ -23,7 +24,8 @@ struct KillScenario {
 /// GoogleTest's form of it.
 inline void PrintTo(const KillScenario& scenario, std::ostream* out) { *out << scenario.name; }
 
-/// Saves with retention, by one to four ranks; a rollback; a start after a kill: each synchronous and asynchronous.
+/// Saves with retention, by one to four ranks; a rollback; a start after a kill: each synchronous and asynchronous, and
+/// with all ranks killed or one of them.
 std::vector<KillScenario> kill_scenarios();
 
 /// A moment in which a process may die.

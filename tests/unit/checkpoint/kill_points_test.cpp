@@ -35,7 +35,7 @@ TEST(KillPointsOfAllScenariosTest, AreManyAndOfEveryKind) {
   }
   EXPECT_THAT(kinds, ::testing::ElementsAre(Call::open, Call::write, Call::fsync, Call::close, Call::mkdir,
                                             Call::rename, Call::unlink, Call::rmdir));
-  EXPECT_GE(num_points, 2'000U);
+  EXPECT_GE(num_points, 4'000U);
   RecordProperty("kill_points", static_cast<int>(num_points));
 }
 
