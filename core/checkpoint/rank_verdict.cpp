@@ -93,6 +93,8 @@ void require_success(std::string_view act, const std::vector<RankVerdict>& verdi
       throw ResourceError(text);
     case Exit::config:
       throw ConfigError(text);
+    case Exit::internal:
+      throw InternalError(text);
     default:
       throw Error(failed->exit, text);
   }

@@ -72,7 +72,14 @@ TEST(RankVerdictTest, TheFirstFailureIsThrownAsWhatItWas) {
   EXPECT_THROW(require_success("x", failed(Exit::data)), DataError);
   EXPECT_THROW(require_success("x", failed(Exit::no_input)), InputError);
   EXPECT_THROW(require_success("x", failed(Exit::resource)), ResourceError);
+  EXPECT_THROW(require_success("x", failed(Exit::config)), ConfigError);
   EXPECT_THROW(require_success("x", failed(Exit::internal)), InternalError);
+  try {
+    require_success("x", failed(Exit::unavailable));
+    ADD_FAILURE() << "threw nothing";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::unavailable);
+  }
 }
 
 TEST(RankVerdictTest, ALongFailureIsCut) {
