@@ -65,7 +65,8 @@ TEST_F(KilledInASaveTest, OneOfTwoRanks) {
     const Outcome killed = (victim == 0 ? first : second).wait();
     const Outcome survivor = (victim == 0 ? second : first).wait();
     EXPECT_EQ(killed.status, 137) << killed.text();
-    EXPECT_THAT(survivor, AllOf(ExitsWith(69), Says("missing rank " + std::to_string(victim))));
+    EXPECT_THAT(survivor,
+                AllOf(ExitsWith(69), Says("missing rank " + std::to_string(victim)), Says("checkpoint.save")));
     ASSERT_THAT(whole_steps(), Not(IsEmpty()));
     EXPECT_GE(whole_steps().back(), before);
   }

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
+
+#include "core/checkpoint/disk.hpp"
 #include "tests/faults/saved_steps.hpp"
 
 namespace titan::cli {
@@ -23,6 +26,28 @@ class StopWithACheckpointTest : public SavedStepsTest {
     EXPECT_EQ(whole_steps().back(), last_step());
     expect_to_go_on(static_cast<int>(last_step()) + 2, num_ranks);
     std::filesystem::remove_all(dump_folder());
+  }
+
+  /// Whether there is a shard that belongs to no committed step yet.
+  bool is_saving() const {
+    if (!std::filesystem::exists(checkpoints())) return false;
+    const std::vector<std::string> names = checkpoint::names_in(checkpoints());
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name.starts_with(".step-5.tmp-") && std::filesystem::exists(checkpoints() / name / kShard);
+    });
+  }
+  static constexpr const char* kShard = "shard-00000-of-00001.safetensors";
+
+  /// What strace runs; 0: nothing within a minute.
+  static pid_t child_of(pid_t tracer) {
+    const std::string pid = std::to_string(tracer);
+    pid_t child = 0;
+    wait_until([&] {
+      const std::string children = read("/proc/" + pid + "/task/" + pid + "/children");
+      if (!children.empty()) child = std::stoi(children);
+      return child > 0;
+    });
+    return child;
   }
 };
 
@@ -50,6 +75,20 @@ TEST_F(StopWithACheckpointTest, OneProcessAlone) {
   ASSERT_TRUE(wait_for_step(2));
   process.signal(SIGUSR1);
   expect_stopped(process.wait(), 1);
+}
+
+TEST_F(StopWithACheckpointTest, WhileASaveIsUnderWay) {
+  if (!can_trace()) GTEST_SKIP() << "no strace, or it may not trace";
+  for (const std::string mode : {"disabled", "async"}) {
+    SCOPED_TRACE(mode);
+    const std::vector<std::string> words = saving(1'000'000, {"--checkpoint.async_mode=" + mode});
+    Process tracer = traced(folder_, "fsync:delay_enter=500000", words).start();
+    ASSERT_TRUE(wait_until([&] { return !is_alive(tracer.pid()) || is_saving(); }));
+    const pid_t child = child_of(tracer.pid());
+    ASSERT_GT(child, 0);
+    ::kill(child, SIGTERM);
+    expect_stopped(tracer.wait(), 1);
+  }
 }
 
 TEST_F(StopWithACheckpointTest, BeforeTheFirstStepThereIsNothingToSave) {
@@ -95,15 +134,9 @@ TEST_F(StopWithACheckpointTest, AGraceThatIsTooShort) {
   Process tracer = traced(folder_, "fsync:delay_enter=1500000", words).start();
   ASSERT_TRUE(wait_for_checkpoint(8));
   ASSERT_TRUE(wait_for_step(10));
-  // The launcher is strace's only child.
-  pid_t launcher = 0;
-  ASSERT_TRUE(wait_until([&] {
-    const std::string pid = std::to_string(tracer.pid());
-    const std::string children = read("/proc/" + pid + "/task/" + pid + "/children");
-    if (!children.empty()) launcher = std::stoi(children);
-    return launcher != 0;
-  }));
-  ::kill(launcher, SIGTERM);
+  const pid_t child = child_of(tracer.pid());
+  ASSERT_GT(child, 0);
+  ::kill(child, SIGTERM);
   const Outcome outcome = tracer.wait();
   EXPECT_EQ(outcome.status, 143) << outcome.text();
   EXPECT_THAT(outcome.err, HasSubstr("which did not leave"));
