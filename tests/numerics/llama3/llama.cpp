@@ -8,6 +8,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/plugin_call.hpp"
+#include "core/checkpoint/hub/model_names.hpp"
 #include "core/config/resolver.hpp"
 #include "core/plugin/registry.hpp"
 #include "core/tensor/interface.hpp"
@@ -85,6 +86,10 @@ std::vector<nn::Parameter*> Llama::parameters() const {
   std::vector<nn::Parameter*> all;
   for (const auto& parameter : tree_.parameters()) all.push_back(parameter.get());
   return all;
+}
+
+std::vector<checkpoint::HubName> Llama::hub_names() const {
+  return checkpoint::hub_names_of(instance_->host(), model_);
 }
 
 void Llama::load(const NamedTensors& tensors) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/checkpoint/hub/hub.hpp"
 #include "core/config/config.hpp"
 #include "core/nn/tree.hpp"
 #include "core/plugin/instance.hpp"
@@ -27,6 +28,8 @@ class Llama {
   nn::Tree& tree() { return tree_; }
   const config::Config& config() const { return config_; }
   std::vector<nn::Parameter*> parameters() const;
+  /// Their names on the hub.
+  std::vector<checkpoint::HubName> hub_names() const;
 
   /// Sets every weight from tensors under our names. Throws std::runtime_error naming one that is missing.
   void load(const NamedTensors& tensors);
