@@ -107,7 +107,7 @@ class HubSave {
       checkpoint::abandon_newer(calls_, options_.folder, what_.history, save_id_.substr(0, 8));
     });
     log_info("checkpoint", checkpoint::step_name(what_.step),
-             " saved in the form of the Hugging Face hub: ", files_.size(), " files");
+             " saved in the form of the Hugging Face hub: ", files_.size(), files_.size() == 1 ? " file" : " files");
   }
 
   checkpoint::Team& team_;
