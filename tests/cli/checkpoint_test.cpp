@@ -81,12 +81,15 @@ TEST_F(CheckpointTest, InspectListsStepsAndMarksTheNewest) {
   const Outcome outcome = checkpoint({"inspect", "steps/"});
   ASSERT_THAT(outcome, ExitsWith(0));
   EXPECT_THAT(outcome, Prints("steps: 4 steps\n"));
-  EXPECT_THAT(outcome, Prints("step-9   titan\n"));
-  EXPECT_THAT(outcome, Prints("step-10  titan  newest\n"));
-  EXPECT_THAT(outcome, Prints("step-11  -      not committed: there is no checkpoint in it\n"));
-  EXPECT_THAT(outcome, Prints("step-12  titan  not committed: a file is missing: shard-00000-of-00001.safetensors\n"));
+  EXPECT_THAT(outcome, Prints("step-9   titan  model_only  8"));
+  EXPECT_THAT(outcome, Prints(" KiB  newest\n"));
+  EXPECT_THAT(outcome, Prints("step-11  -      -           -          not committed: there is no checkpoint in it\n"));
+  EXPECT_THAT(outcome, Prints("step-12  titan  -           -          not committed: a file is missing: "
+                              "shard-00000-of-00001.safetensors\n"));
   const auto json = nlohmann::json::parse(checkpoint({"inspect", "steps", "--json"}).out);
   EXPECT_EQ(json["newest"], 10);
+  EXPECT_EQ(json["steps"][1]["contents"], "model_only");
+  EXPECT_GT(json["steps"][1]["size"], fs::file_size(folder_ / shard("steps/step-10")));
   EXPECT_EQ(json["steps"][3]["is_committed"], false);
 }
 

@@ -64,6 +64,10 @@ std::string inspect_json(const Located& located) {
     Json json{{"step", step.step}, {"path", step.folder.native()}, {"is_committed", step.problem.empty()}};
     if (step.format) json["format"] = format_name(*step.format);
     if (!step.problem.empty()) json["problem"] = step.problem;
+    if (step.manifest) {
+      json["contents"] = contents_name(step.manifest->contents);
+      json["size"] = bytes_of_step(*step.manifest);
+    }
     steps.push_back(json);
   }
   Json json{{"path", located.folder.native()}, {"steps", steps}};

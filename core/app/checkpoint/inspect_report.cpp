@@ -88,6 +88,12 @@ std::uint64_t bytes_of_files(const Source& source) {
   return bytes;
 }
 
+std::uint64_t bytes_of_step(const checkpoint::Manifest& manifest) {
+  std::uint64_t bytes = 0;
+  for (const checkpoint::ManifestFile& file : manifest.files) bytes += file.size;
+  return bytes;
+}
+
 std::string inspect_text(const Source& source, bool with_tensors) {
   std::vector<Row> rows{{"format", format_name(source.format)}};
   if (source.manifest) add_manifest(*source.manifest, rows);
@@ -102,9 +108,13 @@ std::string inspect_text(const Located& located) {
   std::vector<Row> rows;
   const LocatedStep* newest = located.newest();
   for (const LocatedStep& step : located.steps) {
-    rows.push_back({checkpoint::step_name(step.step), step.format ? format_name(*step.format) : "-"});
-    if (!step.problem.empty()) rows.back().push_back(concat("not committed: ", step.problem));
-    if (&step == newest) rows.back().emplace_back("newest");
+    const std::string format = step.format ? format_name(*step.format) : "-";
+    const std::string contents(step.manifest ? contents_name(step.manifest->contents) : "-");
+    const std::string size = step.manifest ? bytes_text(bytes_of_step(*step.manifest)) : "-";
+    const std::string state = !step.problem.empty() ? concat("not committed: ", step.problem)
+                              : &step == newest     ? "newest"
+                                                    : "";
+    rows.push_back({checkpoint::step_name(step.step), format, contents, size, state});
   }
   return concat(printable(located.folder.native()), ": ", counted(rows.size(), "step"), "\n", aligned(rows));
 }

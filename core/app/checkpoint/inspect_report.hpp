@@ -16,7 +16,9 @@ std::string inspect_json(const checkpoint::Source& source, bool with_tensors);
 std::string inspect_text(const Located& located);
 std::string inspect_json(const Located& located);
 
-/// Bytes of a checkpoint's files.
+/// Bytes of all files that a manifest lists.
+std::uint64_t bytes_of_step(const checkpoint::Manifest& manifest);
+/// Bytes of the files with a checkpoint's tensors.
 std::uint64_t bytes_of_files(const checkpoint::Source& source);
 
 }  // namespace titan::app

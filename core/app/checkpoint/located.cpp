@@ -6,6 +6,7 @@
 #include "core/base/error.hpp"
 #include "core/checkpoint/dcp/dcp.hpp"
 #include "core/checkpoint/hub/hub.hpp"
+#include "core/checkpoint/input_file.hpp"
 #include "core/checkpoint/step_folders.hpp"
 
 namespace titan::app {
@@ -21,13 +22,21 @@ std::optional<Format> known_format(const std::filesystem::path& folder) {
   }
 }
 
+checkpoint::Manifest read_manifest_of(const std::filesystem::path& folder) {
+  const checkpoint::InputFile file(folder / checkpoint::kManifestFile);
+  return checkpoint::read_manifest(file.read_all(checkpoint::kMostManifestBytes), file.path().native());
+}
+
 LocatedStep step_in(const std::filesystem::path& folder, std::int64_t step) {
-  LocatedStep located{step, folder / checkpoint::step_name(step), {}, {}};
+  LocatedStep located;
+  located.step = step;
+  located.folder = folder / checkpoint::step_name(step);
   located.format = known_format(located.folder);
   if (!located.format) {
     located.problem = "there is no checkpoint in it";
   } else if (*located.format == Format::titan || checkpoint::has_marker(located.folder)) {
     located.problem = checkpoint::why_not_committed(located.folder);
+    if (located.problem.empty()) located.manifest = read_manifest_of(located.folder);
   }
   return located;
 }

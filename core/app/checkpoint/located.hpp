@@ -14,8 +14,9 @@ namespace titan::app {
 struct LocatedStep {
   std::int64_t step = 0;
   std::filesystem::path folder;
-  std::optional<checkpoint::Format> format;  // none: nothing that is known
-  std::string problem;                       // why it does not count; empty: it is committed
+  std::optional<checkpoint::Format> format;      // none: nothing that is known
+  std::string problem;                           // why it does not count; empty: it is committed
+  std::optional<checkpoint::Manifest> manifest;  // of a committed step of ours
 };
 
 /// What a word of the command line names: one checkpoint, or a folder with steps.

@@ -33,6 +33,10 @@ void check_free(const std::filesystem::path& target) {
 TargetFolder::TargetFolder(checkpoint::SystemCalls& calls, const std::filesystem::path& target)
     : calls_(calls), target_(normal(target)) {
   check_free(target_);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(target_.parent_path(), ignored)) {
+    throw CreateError("[checkpoint] there is no folder for the target to be in: ", shown(target_.parent_path()));
+  }
   beside_ = target_.parent_path() / concat(".", target_.filename().native(), ".tmp-", checkpoint::draw_id());
   if (calls_.mkdir(beside_.c_str(), 0700) == 0) return;
   const int error = errno;

@@ -60,6 +60,11 @@ TEST_F(TargetFolderTest, NothingElseIs) {
   EXPECT_THAT(error_text<CreateError>([&] { publish(); }), HasSubstr("there and no folder"));
 }
 
+TEST_F(TargetFolderTest, ItsFolderMustBeThere) {
+  EXPECT_THAT(error_text<CreateError>([&] { TargetFolder(calls_, folder_ / "none/target"); }),
+              HasSubstr("no folder for the target to be in: "));
+}
+
 TEST_F(TargetFolderTest, WhatIsNotPublishedGoes) {
   {
     const TargetFolder made(calls_, target());
