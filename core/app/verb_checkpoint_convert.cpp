@@ -56,19 +56,20 @@ checkpoint::Origin origin_of(const config::Config& config) {
 }
 
 /// Brings the source to the names that the target needs, and converts it.
-void convert_named(const Session& session, const config::Invocation& invocation, Source source, Conversion conversion) {
+void convert_named(const Session& session, const config::Invocation& invocation, const config::Config& named,
+                   Source source, Conversion conversion) {
   const bool from_hub = source.format == Format::hugging_face, to_hub = conversion.format == Format::hugging_face;
   std::vector<checkpoint::HubName> names;
   if (from_hub && to_hub) {
     names = own_names(source);
   } else if (from_hub || to_hub) {
     const Source* const sources[] = {&source};
-    const config::Config config = model_of(session, invocation, sources);
+    const config::Config config = model_of(session, invocation, named, sources);
     names = hub_names(session, config);
     if (!source.manifest) conversion.origin = origin_of(config);
     if (from_hub) source = in_our_names(source, names);
-  } else if (!source.manifest && !config::flag_values(invocation.words, "config").empty()) {
-    conversion.origin = origin_of(session.resolve(*invocation.verb, invocation.words).config);
+  } else if (!source.manifest && !named.config_name().empty()) {
+    conversion.origin = origin_of(named);
   }
   conversion.names = names;
   convert(source, conversion);
@@ -76,7 +77,8 @@ void convert_named(const Session& session, const config::Invocation& invocation,
 
 void run(const Session& session, const config::Invocation& invocation) {
   start_spdlog();
-  const config::CommandLine line = session.resolve(*invocation.verb, invocation.words).command_line;
+  const config::Resolution resolution = session.resolve(*invocation.verb, invocation.words);
+  const config::CommandLine& line = resolution.command_line;
   if (line.positionals.size() != 2) {
     throw UsageError("[checkpoint] convert takes two folders: titan checkpoint convert FROM TO --to hugging_face");
   }
@@ -85,7 +87,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   const std::filesystem::path from = choose_checkpoint(line.positionals[0]);
   Source source = open_checkpoint(from);
   const std::string described = concat(printable(from.native()), " (", format_name(source.format), ")");
-  convert_named(session, invocation, std::move(source), conversion);
+  convert_named(session, invocation, resolution.config, std::move(source), conversion);
   print(concat("converted ", described, " to ", printable(line.positionals[1]), " (", format_name(conversion.format),
                ") in ", seconds_text(monotonic_seconds() - begin), "\n"));
   if (conversion.format == Format::hugging_face) {

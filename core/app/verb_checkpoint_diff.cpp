@@ -32,11 +32,12 @@ std::optional<double> tolerance_of(const config::CommandLine& line) {
 }
 
 /// Where one has the hub's names and the other ours, both get ours.
-void meet_in_names(const Session& session, const config::Invocation& invocation, Source& a, Source& b) {
+void meet_in_names(const Session& session, const config::Invocation& invocation, const config::Config& named, Source& a,
+                   Source& b) {
   const bool a_is_hub = a.format == Format::hugging_face, b_is_hub = b.format == Format::hugging_face;
   if (a_is_hub == b_is_hub) return;
   const Source* const sources[] = {&a, &b};
-  const std::vector<checkpoint::HubName> names = hub_names(session, model_of(session, invocation, sources));
+  const std::vector<checkpoint::HubName> names = hub_names(session, model_of(session, invocation, named, sources));
   Source& hub = a_is_hub ? a : b;
   hub = checkpoint::translate(hub, names);
 }
@@ -47,12 +48,13 @@ void keep_model(Source& source) {
 
 void run(const Session& session, const config::Invocation& invocation) {
   start_spdlog();
-  const config::CommandLine line = session.resolve(*invocation.verb, invocation.words).command_line;
+  const config::Resolution resolution = session.resolve(*invocation.verb, invocation.words);
+  const config::CommandLine& line = resolution.command_line;
   if (line.positionals.size() != 2) throw UsageError("[checkpoint] diff takes two folders: titan checkpoint diff A B");
   const std::optional<double> tolerance = tolerance_of(line);
   const std::string &a_word = line.positionals[0], &b_word = line.positionals[1];
   Source a = open_checkpoint(choose_checkpoint(a_word)), b = open_checkpoint(choose_checkpoint(b_word));
-  meet_in_names(session, invocation, a, b);
+  meet_in_names(session, invocation, resolution.config, a, b);
   if (line.has("model-only")) {
     keep_model(a);
     keep_model(b);

@@ -14,9 +14,10 @@ namespace {
 using checkpoint::Source;
 
 /// The words, with the hub's file as their configuration.
-config::Config config_of_hub(const Session& session, const config::Invocation& invocation, const Source& hub) {
+config::Config config_of_hub(const Session& session, const config::Invocation& invocation, const config::Config& named,
+                             const Source& hub) {
   const std::string file = (hub.folder / "config.json").native();
-  if (config::flag_values(invocation.words, "module").empty()) {
+  if (named.module().empty()) {
     throw UsageError("[checkpoint] which model plugin is this one for? Name it with --module: ",
                      join(session.registry().modules(), ", "), ": ", printable(file));
   }
@@ -25,18 +26,17 @@ config::Config config_of_hub(const Session& session, const config::Invocation& i
   return session.resolve(*invocation.verb, words).config;
 }
 
-config::Config config_of_words(const Session& session, const config::Invocation& invocation) {
-  config::Config config = session.resolve(*invocation.verb, invocation.words).config;
-  if (!config.module().empty()) return config;
+const config::Config& with_module(const Session& session, const config::Config& named) {
+  if (!named.module().empty()) return named;
   throw UsageError("[checkpoint] --config needs a model plugin, name it with --module: ",
                    join(session.registry().modules(), ", "));
 }
 
 }  // namespace
 
-config::Config model_of(const Session& session, const config::Invocation& invocation,
+config::Config model_of(const Session& session, const config::Invocation& invocation, const config::Config& named,
                         std::span<const Source* const> sources) {
-  if (!config::flag_values(invocation.words, "config").empty()) return config_of_words(session, invocation);
+  if (!named.config_name().empty()) return with_module(session, named);
   for (const Source* source : sources) {
     if (!source->manifest || source->manifest->origin.module.empty()) continue;
     session.plugins().find_model(source->manifest->origin.module);
@@ -47,10 +47,10 @@ config::Config model_of(const Session& session, const config::Invocation& invoca
     std::error_code ignored;
     const bool has_config = std::filesystem::is_regular_file(source->folder / "config.json", ignored);
     if (source->format == checkpoint::Format::hugging_face && has_config) {
-      return config_of_hub(session, invocation, *source);
+      return config_of_hub(session, invocation, named, *source);
     }
   }
-  if (!config::flag_values(invocation.words, "module").empty()) return config_of_words(session, invocation);
+  if (!named.module().empty()) return named;
   throw UsageError(
       "[checkpoint] which model is this? Nothing in the folder says so: name it with --module and --config: ",
       printable(sources.front()->folder.native()));

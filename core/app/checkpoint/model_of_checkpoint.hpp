@@ -10,10 +10,10 @@
 
 namespace titan::app {
 
-/// Finds out which model the checkpoints are of: what the words name with --module and --config, else what the manifest
-/// of one says, else the config.json beside files of the hub (the words name the module). UsageError: nothing says so.
-/// ConfigError, InputError as Session::resolve().
-config::Config model_of(const Session& session, const config::Invocation& invocation,
+/// Finds out which model the checkpoints are of: what the words name with --module and --config (`named` is what they
+/// come to), else what the manifest of one says, else the config.json beside files of the hub (the words name the
+/// module). UsageError: nothing says so. ConfigError, InputError as Session::resolve().
+config::Config model_of(const Session& session, const config::Invocation& invocation, const config::Config& named,
                         std::span<const checkpoint::Source* const> sources);
 
 /// The hub's names of that model's parameters, from its plugin. No engine is needed.

@@ -34,8 +34,8 @@ Source open_hub(const std::filesystem::path& folder);
 /// finds them). DataError names a tensor whose shape does not fit its transform, and a stack that is not whole.
 Source translate(const Source& hub, std::span<const HubName> names);
 
-/// Checks that a source in our names has all parameters that the names cover, and no other tensor of a model. DataError
-/// lists 20 of each.
+/// Checks that a source in our names has all parameters that the names cover, and no other tensor of a model but biases
+/// that balance experts. DataError lists 20 of each.
 void require_names(const Source& source, std::span<const HubName> names);
 
 struct HubExport {
@@ -47,7 +47,8 @@ struct HubExport {
 
 /// Writes the model of a source in our names as hub files into `folder`, which exists: model-0000x-of-0000y.safetensors
 /// and, as rank 0, model.safetensors.index.json; a single one is model.safetensors, without an index. Returns what it
-/// wrote, synced. Reads and writes a piece of 64 MiB, or of one head or row, at a time. DataError as require_names().
+/// wrote, synced. Biases that balance experts and have no name are left out, with a warning. Reads and writes a piece
+/// of 64 MiB, or of one head or row, at a time. DataError as require_names().
 std::vector<std::string> export_hub(SystemCalls& calls, const Source& source, std::span<const HubName> names,
                                     const std::filesystem::path& folder, const HubExport& options = {});
 

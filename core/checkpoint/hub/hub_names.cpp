@@ -28,7 +28,7 @@ void require_names(const Source& source, std::span<const HubName> names) {
     if (!source.tensors.contains(name.name)) missing.push_back(name.name);
   }
   for (const auto& [name, tensor] : source.tensors) {
-    if (is_model_tensor(name) && !known.contains(name)) unknown.push_back(name);
+    if (is_model_tensor(name) && !is_balancing_bias(name) && !known.contains(name)) unknown.push_back(name);
   }
   const std::string folder = printable(source.folder.native());
   if (!missing.empty()) {

@@ -12,6 +12,7 @@
 #include "core/base/number.hpp"
 #include "core/base/quantity.hpp"
 #include "core/checkpoint/dcp/dcp.hpp"
+#include "core/checkpoint/model_tensors.hpp"
 #include "core/checkpoint/read.hpp"
 #include "core/checkpoint/step_folders.hpp"
 #include "core/train/checkpoint/origin.hpp"
@@ -141,12 +142,22 @@ class Loading {
   void collect() {
     const bool with_optimizer = !choice_.model_only && !options_.excluded.optimizer;
     tensors_ = state_tensors(target_.tree, with_optimizer ? &target_.optimizer : nullptr);
+    if (choice_.model_only) leave_out_biases();
     if (choice_.model_only || !source_.manifest) return;
     // Layouts that differ draw other numbers anyway; ranks that drew alike go on alike.
     StateTensor random = random_state_tensor(target_.tree, team_.rank());
     random.tensor.name = random_state_name(team_.rank() % source_.manifest->origin.world_size);
     // A step that was converted from another trainer's has none.
     if (source_.tensors.contains(random.tensor.name)) tensors_.push_back(std::move(random));
+  }
+
+  /// A model from elsewhere may have no biases that balance experts: they begin with zeros, as in a fresh run.
+  void leave_out_biases() {
+    const std::size_t left_out = std::erase_if(tensors_, [this](const StateTensor& tensor) {
+      return checkpoint::is_balancing_bias(tensor.tensor.name) && !source_.tensors.contains(tensor.tensor.name);
+    });
+    if (left_out == 0) return;
+    log_info("checkpoint", "the checkpoint has no biases that balance experts, they begin with zeros: ", left_out);
   }
 
   /// Tensors that the run does not have: of the model they are an error, as they would be lost in the next save.

@@ -117,6 +117,17 @@ TEST_F(ExportHub, NamesAreThoseOfTheModel) {
               HasSubstr("no stack of that many: b"));
 }
 
+TEST_F(ExportHub, BiasesThatBalanceExpertsAreLeftOut) {
+  const Source source = ours({{"a", {1}, {1}}, {"layers.0.moe.expert_bias", {2}, {1, 2}}});
+  write(source, {{"a", "a"}});
+  EXPECT_THAT(names_of(read()), ElementsAre("a"));
+  const test::TemporaryFolder other;
+  export_hub(system_calls(), source,
+             std::vector<HubName>{{"a", "a"}, {"layers.0.moe.expert_bias", "gate.e_score_correction_bias"}},
+             other.path());
+  EXPECT_THAT(names_of(open_hub(other.path())), ElementsAre("a", "gate.e_score_correction_bias"));
+}
+
 TEST_F(ExportHub, NothingIsOverwritten) {
   const Source source = ours({{"a", {1}, {1}}});
   write(source, {{"a", "a"}});
