@@ -262,5 +262,58 @@ TEST_F(CheckpointTest, NoVerbOpensTheEngine) {
   }
 }
 
+/// What runs save, and begin from.
+class CheckpointRunTest : public TrainTest {
+ protected:
+  Outcome checkpoint(std::initializer_list<std::string> args) const { return titan({"checkpoint"}).args(args).run(); }
+
+  /// Trains two steps from `begin`, which saves into `folder`.
+  Outcome train(const std::vector<std::string>& model, const std::string& folder,
+                std::initializer_list<std::string> begin) const {
+    return tiny_run({"--training.steps=2", "--debug.seed=1", "--checkpoint.enable",
+                     "--checkpoint.last_save_model_only=false", "--dump_folder", folder})
+        .args(model)
+        .args(begin)
+        .run();
+  }
+  const std::vector<std::string> mixture_{
+      "--module", "qwen3", "--config", "qwen3_debugmodel_moe", "--model.dim=32", "--model.n_layers=1"};
+};
+
+TEST_F(CheckpointRunTest, ARunBeginsWithAModelOfTheHub) {
+  ASSERT_THAT(train({}, "one", {}), ExitsWith(0));
+  EXPECT_THAT(checkpoint({"verify", "one/checkpoint"}), Prints("step-2: right: 3 files, "));
+  EXPECT_THAT(checkpoint({"inspect", "one/checkpoint/step-2"}), Prints("with the place in the data\n"));
+  ASSERT_THAT(checkpoint({"convert", "one/checkpoint", "hub", "--to", "hugging_face"}), ExitsWith(0));
+  ASSERT_THAT(train({}, "two",
+                    {"--checkpoint.initial_load_path=hub", "--checkpoint.initial_load_in_hf", "--optimizer.lr=0",
+                     "--checkpoint.last_save_model_only", "--checkpoint.last_save_in_hf"}),
+              ExitsWith(0));
+  EXPECT_THAT(checkpoint({"verify", "two/checkpoint"}), Prints("step-2: right: 1 file, "));
+  EXPECT_THAT(checkpoint({"diff", "one/checkpoint", "two/checkpoint", "--model-only"}), ExitsWith(0))
+      << "a learning rate of 0 changes nothing";
+}
+
+TEST_F(CheckpointRunTest, AMixtureLeavesItsBiasesBehind) {
+  ASSERT_THAT(train(mixture_, "one", {}), ExitsWith(0));
+  const Outcome outcome = checkpoint({"convert", "one/checkpoint", "hub", "--to", "hugging_face"});
+  ASSERT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome,
+              Says("no biases that balance experts, they are left out: 1, the first is layers.0.moe.expert_bias"));
+  EXPECT_THAT(checkpoint({"inspect", "hub", "--tensors"}), Prints("model.layers.0.mlp.experts.7.down_proj.weight "));
+  EXPECT_THAT(train(mixture_, "two", {"--checkpoint.initial_load_path=hub", "--checkpoint.initial_load_in_hf"}),
+              ExitsWith(0));
+}
+
+TEST_F(CheckpointRunTest, ARunGoesOnFromADistributedCheckpoint) {
+  ASSERT_THAT(train({}, "one", {}), ExitsWith(0));
+  fs::create_directories(folder_ / "two/checkpoint");
+  ASSERT_THAT(checkpoint({"convert", "one/checkpoint", "dcp", "--to", "dcp"}), ExitsWith(0));
+  ASSERT_THAT(checkpoint({"convert", "dcp", "two/checkpoint/step-2", "--to", "titan"}), ExitsWith(0));
+  EXPECT_THAT(train({}, "two", {"--training.steps=3"}), Says("exclude_from_loading dataloader"));
+  EXPECT_THAT(train({}, "two", {"--training.steps=3", "--checkpoint.exclude_from_loading=dataloader"}), ExitsWith(0));
+  EXPECT_THAT(checkpoint({"inspect", "two/checkpoint"}), Prints("step-3  titan  full"));
+}
+
 }  // namespace
 }  // namespace titan::cli
