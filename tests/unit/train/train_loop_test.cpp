@@ -88,6 +88,23 @@ TEST(TrainLoop, EndsEarlyWithAWarningWhenTheDataEnds) {
   EXPECT_THAT(log.with("the data ended"), ElementsAre(AllOf(HasSubstr("warning"), HasSubstr("step 2 of 5"))));
 }
 
+TEST(TrainLoop, TheEndOfDataMayBeAnError) {
+  TinyRun run(5, false);
+  run.parts.end_of_data_is_error = true;
+  EXPECT_THROW(run_training_loop(run.parts), DataError);
+  EXPECT_THAT(run.recorder.seen, ElementsAre("run_begin", "step 1", "step 2", "run_end 65 after 2"));
+  EXPECT_THAT(run.recorder.end_message, HasSubstr("dataloader.end_of_data is error: steps done 2"));
+}
+
+TEST(TrainLoop, ARunThatGoesOnCountsOn) {
+  TinyRun run(4, true);
+  run.trainer.go_on_from(2, 2, 20);
+  run.parts.begin.first_step = 3;
+  run_training_loop(run.parts);
+  EXPECT_THAT(run.recorder.seen, ElementsAre("run_begin", "step 3", "step 4", "run_end 0 after 4"));
+  EXPECT_EQ(run.recorder.steps.back().total_tokens, 40);
+}
+
 TEST(TrainLoop, TellsWhyARunFailed) {
   TinyRun run(3, true);
   run.tree->find_parameter("output.weight")->storage.detach().fill_(std::nan(""));

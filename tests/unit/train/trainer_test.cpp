@@ -244,5 +244,27 @@ TEST(Trainer, TimesEveryPart) {
   EXPECT_GE(result->seconds.data, 0);
 }
 
+TEST(Trainer, AStopBetweenStepsLeavesTheDataWhereTheStepBegan) {
+  StopFlag stop;
+  TinyRun run({tiny_batch(1, 5, 1), tiny_batch(1, 5, 2), tiny_batch(1, 5, 3)}, {.stops_between_steps = true},
+              TinyRun::kFloat64, &stop);
+  run.trainer.step();
+  EXPECT_EQ(run.trainer.data_state(), "1");
+  stop.request(SIGTERM);
+  EXPECT_THROW(run.trainer.step(), Interrupted);
+  EXPECT_EQ(run.trainer.steps_done(), 1);
+  EXPECT_EQ(run.trainer.data_state(), "1") << "the batch that was fetched comes again";
+  EXPECT_EQ(run.source.state(), "2");
+}
+
+TEST(Trainer, TheScheduleMayBeginLaterThanTheSteps) {
+  TinyRun run({tiny_batch(1, 5, 1)});
+  run.trainer.go_on_from(7, 3, 100);
+  EXPECT_EQ(run.trainer.schedule_step(), 3);
+  EXPECT_EQ(run.trainer.step()->step, 8);
+  EXPECT_EQ(run.trainer.schedule_step(), 4);
+  EXPECT_EQ(run.trainer.total_tokens(), 105);
+}
+
 }  // namespace
 }  // namespace titan::train
