@@ -1,6 +1,8 @@
 #include "core/checkpoint/saved_config.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/config/format.hpp"
@@ -9,14 +11,22 @@
 namespace titan::checkpoint {
 namespace {
 
-/// Lines of a TOML file that sets the model's options. What this release does not declare is left out.
-std::string model_settings(const config::Registry& registry, const Origin& origin) {
-  std::string text;
-  for (const auto& [name, value] : origin.config) {
-    const bool is_known = config::is_model_option(name) && registry.find(name, origin.module) != nullptr;
-    if (is_known) text += concat(name, " = ", value, '\n');
+/// Reads the value of an option, as TOML wrote it. Each value is parsed alone, so that none can set another option.
+config::Assignment read_value(const config::Registry& registry, const std::string& module, const std::string& name,
+                              const std::string& value, const std::string& source) {
+  if (std::any_of(value.begin(), value.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; })) {
+    throw ConfigError("[config] ", printable(name),
+                      ": a value with a control character: ", printable(shortened(value, 200)));
   }
-  return text;
+  config::Problems problems;
+  const config::TomlTable settings = config::read_toml(concat(name, " = ", value, '\n'), source);
+  std::vector<config::Assignment> assignments =
+      config::assignments_from_toml(settings, source, registry, module, problems);
+  problems.throw_if_any();
+  if (assignments.size() != 1 || assignments.front().option->name != name) {
+    throw ConfigError("[config] ", printable(name), ": a value that is none: ", printable(shortened(value, 200)));
+  }
+  return std::move(assignments.front());
 }
 
 }  // namespace
@@ -35,13 +45,12 @@ config::Config model_config(const config::Registry& registry, const Origin& orig
     entries[option->name] = {option, option->default_value, "default"};
   }
   try {
-    config::Problems problems;
-    const config::TomlTable settings = config::read_toml(model_settings(registry, origin), source);
-    for (auto& [option, value, place] :
-         config::assignments_from_toml(settings, source, registry, origin.module, problems)) {
+    for (const auto& [name, text] : origin.config) {
+      // What this release does not declare is left out.
+      if (!config::is_model_option(name) || registry.find(name, origin.module) == nullptr) continue;
+      auto [option, value, place] = read_value(registry, origin.module, name, text, source);
       entries[option->name] = {option, std::move(value), place};
     }
-    problems.throw_if_any();
   } catch (const ConfigError& error) {
     throw DataError("[checkpoint] the saved configuration of the model cannot be read: ", printable(source), ": ",
                     error.what());

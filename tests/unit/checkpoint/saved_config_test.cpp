@@ -70,5 +70,18 @@ TEST(SavedConfig, WrongValuesAreNamed) {
   EXPECT_THAT(refusal("= ="), HasSubstr("MANIFEST.json:1:"));
 }
 
+TEST(SavedConfig, AValueSetsNoOtherOption) {
+  const auto refusal = [](const std::map<std::string, std::string>& config) {
+    return titan::testing::error_text<DataError>(
+        [&] { model_config(sample_registry(), llama_origin(config), "MANIFEST.json"); });
+  };
+  EXPECT_THAT(refusal({{"model.dim", "16\nmodel.theta = 7.0"}}),
+              HasSubstr("model.dim: a value with a control character"));
+  EXPECT_THAT(refusal({{"model.dim", "16\r\n[training]\r\nsteps = 1"}}), HasSubstr("a value with a control character"));
+  EXPECT_THAT(refusal({{"model.kind", "\"\"\""}, {"model.theta", "\"\"\""}}), HasSubstr("MANIFEST.json"))
+      << "a text that goes on in the next value";
+  EXPECT_THAT(refusal({{"model.dim", "{ x = 1 }"}}), HasSubstr("MANIFEST.json"));
+}
+
 }  // namespace
 }  // namespace titan::checkpoint
