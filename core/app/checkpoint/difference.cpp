@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <span>
 
+#include "core/app/checkpoint/tensor_comparison.hpp"
 #include "core/app/checkpoint/tensor_facts.hpp"
 #include "core/base/text.hpp"
 #include "core/checkpoint/read.hpp"
@@ -13,99 +13,23 @@
 namespace titan::app {
 namespace {
 
-using checkpoint::DType;
 using checkpoint::Source;
 using checkpoint::StoredTensor;
 
-constexpr std::uint64_t kPieceBytes = std::uint64_t{32} << 20U;
+// Of one checkpoint at once. Reading takes whole blocks, which are large in a large file: many pieces share theirs.
+constexpr std::uint64_t kMostBytesAtOnce = std::uint64_t{32} << 20U;
 
-using Bytes = std::vector<std::byte>;
-
-void read_box(const Source& source, const std::string& name, const Box& box, Bytes& bytes) {
-  const StoredTensor& stored = source.tensors.at(name);
-  bytes.resize(static_cast<std::size_t>(checkpoint::num_elements(box.size)) * checkpoint::element_size(stored.dtype));
-  const checkpoint::WantedPart wanted{{name, stored.dtype, stored.shape}, box, bytes.data()};
-  checkpoint::read_parts(source, {&wanted, 1});
-}
-
-template <class Element>
-void append_as_doubles(const Bytes& bytes, std::vector<double>& values) {
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof(Element)) {
-    Element element;
-    std::memcpy(&element, bytes.data() + at, sizeof element);
-    values.push_back(static_cast<double>(element));
-  }
-}
-
-std::vector<double> as_doubles(const Bytes& bytes, DType dtype) {
-  std::vector<double> values;
-  if (checkpoint::is_floating(dtype)) {
-    values.resize(bytes.size() / checkpoint::element_size(dtype));
-    checkpoint::convert(bytes, dtype, std::as_writable_bytes(std::span(values)), DType::f64);
-    return values;
-  }
-  values.reserve(bytes.size() / checkpoint::element_size(dtype));
-  switch (dtype) {
-    case DType::i64:
-      append_as_doubles<std::int64_t>(bytes, values);
-      break;
-    case DType::i32:
-      append_as_doubles<std::int32_t>(bytes, values);
-      break;
-    case DType::i16:
-      append_as_doubles<std::int16_t>(bytes, values);
-      break;
-    case DType::i8:
-      append_as_doubles<std::int8_t>(bytes, values);
-      break;
-    default:
-      append_as_doubles<std::uint8_t>(bytes, values);
-  }
-  return values;
-}
-
-/// Gathers what differs in one tensor, piece by piece.
-class TensorComparison {
- public:
-  explicit TensorComparison(const std::string& name) { difference_.name = name; }
-
-  void add(const Bytes& a, DType a_dtype, const Bytes& b, DType b_dtype) {
-    const bool same_type = a_dtype == b_dtype;
-    const std::vector<double> b_values = as_doubles(b, b_dtype);
-    for (const double value : b_values) {
-      if (std::isfinite(value)) largest_ = std::max(largest_, std::abs(value));
-    }
-    if (same_type && a == b) return;
-    const std::vector<double> a_values = as_doubles(a, a_dtype);
-    const std::size_t size = checkpoint::element_size(a_dtype);
-    for (std::size_t i = 0; i < a_values.size(); ++i) {
-      const bool is_equal = same_type ? std::memcmp(a.data() + i * size, b.data() + i * size, size) == 0
-                                      : is_same_value(a_values[i], b_values[i]);
-      if (!is_equal) note(a_values[i], b_values[i]);
-    }
-  }
-
-  TensorDifference finish() {
-    const bool has_scale = largest_ > 0 && std::isfinite(difference_.absolute);
-    difference_.relative = has_scale ? difference_.absolute / largest_ : difference_.absolute;
-    if (difference_.absolute > 0 && largest_ == 0) difference_.relative = std::numeric_limits<double>::infinity();
-    return difference_;
-  }
-
- private:
-  static bool is_same_value(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-  void note(double a, double b) {
-    ++difference_.num_differing;
-    if (is_same_value(a, b)) return;  // zeros of two signs, or numbers that are none
-    const double gap = std::abs(a - b);
-    difference_.absolute =
-        std::max(difference_.absolute, std::isnan(gap) ? std::numeric_limits<double>::infinity() : gap);
-  }
-
-  TensorDifference difference_;
-  double largest_ = 0;  // of b
+/// A piece of a tensor that both have.
+struct Piece {
+  const std::string* name;
+  Box box;
+  std::uint64_t a_bytes, b_bytes;
+  bool is_last;  // of its tensor
 };
+
+std::uint64_t bytes_of_box(const Box& box, const StoredTensor& tensor) {
+  return static_cast<std::uint64_t>(checkpoint::num_elements(box.size)) * checkpoint::element_size(tensor.dtype);
+}
 
 /// One comparison of two checkpoints.
 class CheckpointComparison {
@@ -114,15 +38,13 @@ class CheckpointComparison {
 
   Difference run(const std::function<void(std::uint64_t done, std::uint64_t total)>& progress) {
     const std::vector<std::string> common = compare_structure();
+    const std::vector<Piece> pieces = pieces_of(common);
     std::uint64_t done = 0;
-    for (const std::string& name : common) {
-      const auto told = [&](std::uint64_t bytes) { progress(done + bytes, difference_.num_bytes); };
-      // Most tensors of most pairs are equal: their values need not be looked at.
-      if (!is_bit_equal(name, told)) {
-        const TensorDifference found = compare_values(name, told);
-        if (found.num_differing > 0) difference_.values.push_back(found);
-      }
-      done += bytes_of(a_.tensors.at(name));
+    for (auto begin = pieces.begin(); begin != pieces.end();) {
+      const auto end = end_of_batch(begin, pieces.end());
+      done += compare({begin, end});
+      progress(done, difference_.num_bytes);
+      begin = end;
     }
     std::ranges::sort(difference_.values, [](const TensorDifference& x, const TensorDifference& y) {
       return x.relative != y.relative ? x.relative > y.relative : x.name < y.name;
@@ -159,44 +81,70 @@ class CheckpointComparison {
     return common;
   }
 
-  static std::vector<Box> pieces_of(const StoredTensor& tensor) {
-    return cut(tensor.shape, checkpoint::element_size(tensor.dtype), kPieceBytes);
-  }
-
-  void read(const std::string& name, const Box& box) {
-    read_box(a_, name, box, a_bytes_);
-    read_box(b_, name, box, b_bytes_);
-  }
-
-  template <class Told>
-  bool is_bit_equal(const std::string& name, const Told& told) {
-    const StoredTensor &of_a = a_.tensors.at(name), &of_b = b_.tensors.at(name);
-    if (of_a.dtype != of_b.dtype) return false;
-    std::uint64_t done = 0;
-    for (const Box& box : pieces_of(of_a)) {
-      read(name, box);
-      if (std::memcmp(a_bytes_.data(), b_bytes_.data(), a_bytes_.size()) != 0) return false;
-      told(done += a_bytes_.size());
+  std::vector<Piece> pieces_of(const std::vector<std::string>& names) const {
+    std::vector<Piece> pieces;
+    for (const std::string& name : names) {
+      const StoredTensor &of_a = a_.tensors.at(name), &of_b = b_.tensors.at(name);
+      const std::size_t width = std::max(checkpoint::element_size(of_a.dtype), checkpoint::element_size(of_b.dtype));
+      for (Box& box : cut(of_a.shape, width, kMostBytesAtOnce)) {
+        const std::uint64_t a_bytes = bytes_of_box(box, of_a), b_bytes = bytes_of_box(box, of_b);
+        pieces.push_back({&name, std::move(box), a_bytes, b_bytes, false});
+      }
+      if (!pieces.empty() && pieces.back().name == &name) pieces.back().is_last = true;
     }
-    return true;
+    return pieces;
   }
 
-  template <class Told>
-  TensorDifference compare_values(const std::string& name, const Told& told) {
-    const StoredTensor &of_a = a_.tensors.at(name), &of_b = b_.tensors.at(name);
-    TensorComparison comparison(name);
-    std::uint64_t done = 0;
-    for (const Box& box : pieces_of(of_a)) {
-      read(name, box);
-      comparison.add(a_bytes_, of_a.dtype, b_bytes_, of_b.dtype);
-      told(done += a_bytes_.size());
+  using Iterator = std::vector<Piece>::const_iterator;
+  static Iterator end_of_batch(Iterator begin, Iterator end) {
+    std::uint64_t a_bytes = 0, b_bytes = 0;
+    const auto beyond = std::find_if(begin, end, [&](const Piece& piece) {
+      a_bytes += piece.a_bytes;
+      b_bytes += piece.b_bytes;
+      return std::max(a_bytes, b_bytes) > kMostBytesAtOnce;
+    });
+    return beyond == begin ? begin + 1 : beyond;
+  }
+
+  /// Fills the bytes with the pieces, one after the other.
+  static void read(const Source& source, std::span<const Piece> pieces, std::uint64_t Piece::*size,
+                   std::vector<std::byte>& bytes) {
+    std::uint64_t all = 0;
+    for (const Piece& piece : pieces) all += piece.*size;
+    bytes.resize(static_cast<std::size_t>(all));
+    std::vector<checkpoint::WantedPart> wanted;
+    std::byte* data = bytes.data();
+    for (const Piece& piece : pieces) {
+      const StoredTensor& stored = source.tensors.at(*piece.name);
+      wanted.push_back({{*piece.name, stored.dtype, stored.shape}, piece.box, data});
+      data += piece.*size;
     }
-    return comparison.finish();
+    checkpoint::read_parts(source, wanted);
+  }
+
+  /// Returns how many bytes of A were compared.
+  std::uint64_t compare(std::span<const Piece> pieces) {
+    read(a_, pieces, &Piece::a_bytes, a_bytes_);
+    read(b_, pieces, &Piece::b_bytes, b_bytes_);
+    const std::byte *a = a_bytes_.data(), *b = b_bytes_.data();
+    for (const Piece& piece : pieces) {
+      comparison_.add({{a, piece.a_bytes}, a_.tensors.at(*piece.name).dtype},
+                      {{b, piece.b_bytes}, b_.tensors.at(*piece.name).dtype});
+      a += piece.a_bytes;
+      b += piece.b_bytes;
+      if (!piece.is_last) continue;
+      TensorDifference found = comparison_.finish();
+      found.name = *piece.name;
+      if (found.num_differing > 0) difference_.values.push_back(std::move(found));
+      comparison_ = {};
+    }
+    return a_bytes_.size();
   }
 
   const Source& a_;
   const Source& b_;
-  Bytes a_bytes_, b_bytes_;  // of one piece
+  std::vector<std::byte> a_bytes_, b_bytes_;  // of one batch
+  TensorComparison comparison_;               // of the tensor at hand
   Difference difference_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/support/temporary_folder.hpp"
@@ -84,6 +85,26 @@ TEST_F(DifferenceTest, WholeNumbersAreCompared) {
       compare(Made<std::int64_t>{DType::i64, {2}, {7, 1}}, Made<std::int64_t>{DType::i64, {2}, {7, 3}});
   EXPECT_EQ(difference.values[0].absolute, 2);
   EXPECT_EQ(difference.values[0].num_differing, 1);
+}
+
+TEST_F(DifferenceTest, SmallTensorsAreReadTogetherAndProgressOnlyGrows) {
+  constexpr std::int64_t kSize = std::int64_t{33} << 20U;  // two pieces
+  const Made<std::uint8_t> large{DType::u8, {kSize}, std::vector<std::uint8_t>(kSize)};
+  for (const char* name : {"a", "b", "c"}) {
+    a_.add(name, floats({1, 2}));
+    b_.add(name, floats({1, 3}));
+  }
+  a_.add("large", large);
+  b_.add("large", large);
+  std::vector<std::uint64_t> told;
+  const Difference difference = compare_checkpoints(a_.save(), b_.save(), [&](std::uint64_t done, std::uint64_t total) {
+    told.push_back(done);
+    EXPECT_EQ(total, 24U + kSize);
+  });
+  EXPECT_EQ(difference.values.size(), 3U);
+  ASSERT_LE(told.size(), 3U);
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_EQ(told.back(), 24U + kSize);
 }
 
 TEST_F(DifferenceTest, NamesAndShapesAreCompared) {
