@@ -1,5 +1,6 @@
 #include "core/app/checkpoint/conversion.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -35,6 +36,26 @@ std::int64_t step_of(const Source& source, const std::filesystem::path& target) 
   throw CreateError("[checkpoint] the target's name is of another step: ", printable(target.native()),
                     ": the checkpoint is of step ", step, ": name it ", checkpoint::step_name(step),
                     " or differently altogether");
+}
+
+/// An absolute path without links, as far as there is something at it.
+std::filesystem::path real_path(const std::filesystem::path& path) {
+  std::error_code failure;
+  std::filesystem::path real = std::filesystem::weakly_canonical(std::filesystem::absolute(path), failure);
+  if (failure) real = std::filesystem::absolute(path).lexically_normal();
+  return real.has_filename() ? real : real.parent_path();
+}
+
+bool is_within(const std::filesystem::path& inner, const std::filesystem::path& outer) {
+  return std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
+/// What is read stays as it is, and what is published holds nothing else.
+void require_apart(const std::filesystem::path& from, const std::filesystem::path& target) {
+  const std::filesystem::path real_from = real_path(from), real_target = real_path(target);
+  if (!is_within(real_target, real_from) && !is_within(real_from, real_target)) return;
+  throw CreateError("[checkpoint] one of source and target is inside the other: ", printable(from.native()), ", ",
+                    printable(target.native()));
 }
 
 std::filesystem::path make_folder(const std::filesystem::path& folder) {
@@ -78,7 +99,7 @@ class Converter {
   }
 
   std::filesystem::path write_hub() {
-    const std::filesystem::path folder = make_folder(folder_.beside() / "hub");
+    std::filesystem::path folder = make_folder(folder_.beside() / "hub");
     checkpoint::HubExport options;
     options.dtype = conversion_.dtype;
     options.progress = told();
@@ -88,7 +109,7 @@ class Converter {
 
   /// DCP files hold items as they are: another dtype goes through a step of our own.
   std::filesystem::path write_dcp() {
-    const std::filesystem::path folder = make_folder(folder_.beside() / "dcp");
+    std::filesystem::path folder = make_folder(folder_.beside() / "dcp");
     if (conversion_.dtype) {
       const Source converted = checkpoint::open_titan(write_titan());
       checkpoint::export_dcp(checkpoint::system_calls(), converted, folder, told());
@@ -111,6 +132,9 @@ class Converter {
 
 }  // namespace
 
-void convert(const Source& source, const Conversion& conversion) { Converter(source, conversion).run(); }
+void convert(const Source& source, const Conversion& conversion) {
+  require_apart(source.folder, conversion.target);
+  Converter(source, conversion).run();
+}
 
 }  // namespace titan::app

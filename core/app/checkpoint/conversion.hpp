@@ -19,7 +19,8 @@ struct Conversion {
 };
 
 /// Writes the source, whose tensors have our names (the hub's, where both are hub files), in another form. The target
-/// folder appears when all is written. CreateError: it is there; IoError; DataError: the content of the source.
+/// folder appears when all is written. CreateError: it is there, or inside the source's folder or around it; IoError;
+/// DataError: the content of the source.
 void convert(const checkpoint::Source& source, const Conversion& conversion);
 
 }  // namespace titan::app
