@@ -10,9 +10,12 @@
 namespace titan::checkpoint {
 namespace {
 
+// Of all tensors that are taken apart: a model of 400 billion parameters has half as many. A part takes some 200 bytes,
+// and a file may claim any number of rows.
+constexpr std::int64_t kMostRows = std::int64_t{1} << 22U;
+
 /// Takes a tensor of the hub apart row by row: those that follow each other here do not there.
-StoredTensor pairs_of_halves(const StoredTensor& theirs, const HubName& name) {
-  const std::int64_t rows_a_head = head_rows(theirs.shape, name);
+StoredTensor pairs_of_halves(const StoredTensor& theirs, std::int64_t rows_a_head) {
   StoredTensor ours{theirs.dtype, theirs.shape, {}};
   if (theirs.parts.empty()) return ours;
   const StoredPart& whole = theirs.parts.front();
@@ -54,7 +57,7 @@ class Translation {
     if (name.transform == HubTransform::stacked) return add_stack(name);
     const StoredTensor* theirs = find(name.hub_name);
     if (theirs == nullptr) return;
-    keep(name.name, name.transform == HubTransform::same ? *theirs : pairs_of_halves(*theirs, name));
+    keep(name.name, name.transform == HubTransform::same ? *theirs : taken_apart(*theirs, name));
   }
 
   /// What no name covers stays as it is.
@@ -66,6 +69,16 @@ class Translation {
   }
 
  private:
+  StoredTensor taken_apart(const StoredTensor& theirs, const HubName& name) {
+    const std::int64_t rows_a_head = head_rows(theirs.shape, name);
+    if (theirs.shape[0] > kMostRows - rows_) {
+      throw DataError("[checkpoint] tensors have too many rows to take apart: ", printable(name.hub_name), ": ",
+                      theirs.shape[0], " rows, ", rows_, " before, limit ", kMostRows);
+    }
+    rows_ += theirs.shape[0];
+    return pairs_of_halves(theirs, rows_a_head);
+  }
+
   const StoredTensor* find(const std::string& name) {
     const auto found = hub_.tensors.find(name);
     if (found == hub_.tensors.end()) return nullptr;
@@ -100,6 +113,7 @@ class Translation {
   const Source& hub_;
   std::map<std::string, StoredTensor> ours_;
   std::set<std::string_view> used_;
+  std::int64_t rows_ = 0;  // of the tensors that were taken apart
 };
 
 }  // namespace

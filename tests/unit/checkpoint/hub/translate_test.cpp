@@ -68,6 +68,21 @@ TEST_F(Translate, ShapesMustFit) {
   EXPECT_THAT(refusal({"w", "e.*", stacked, 0}), HasSubstr("a stack of no tensors"));
 }
 
+TEST_F(Translate, RowsAreBoundedBeforePartsAreMade) {
+  constexpr std::int64_t kHalf = (std::int64_t{1} << 21U) + 2, kHuge = std::int64_t{1} << 40U;
+  const auto refuse = [](std::int64_t rows, const std::vector<HubName>& names) {
+    Source hub;
+    hub.files = {{"model.safetensors", static_cast<std::uint64_t>(rows), 0, {}}};
+    for (const HubName& name : names) {
+      hub.tensors[name.hub_name] = {DType::u8, {rows}, {{{{0}, {rows}}, 0, 0}}};
+    }
+    return error_text<DataError>([&] { translate(hub, names); });
+  };
+  EXPECT_THAT(refuse(kHuge, {{"w", "huge", rope_halves, 1}}), HasSubstr("too many rows to take apart: huge"));
+  EXPECT_THAT(refuse(kHalf, {{"w", "a", rope_halves, 1}, {"v", "b", rope_halves, 1}}),
+              HasSubstr("too many rows to take apart: b: 2097154 rows, 2097154 before, limit 4194304"));
+}
+
 TEST_F(Translate, AStackIsWhole) {
   write({{"e.0", {1}, {0}}, {"e.2", {1}, {0}}});
   EXPECT_THAT(refusal({"w", "e.*", stacked, 3}), HasSubstr("is missing: e.1"));
