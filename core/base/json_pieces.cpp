@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,8 @@ class PieceReader {
   bool end_array() { return end(); }
 
   bool key(std::string& name) {
-    if (open_.back().value.contains(name)) {
+    Open& object = open_.back();
+    if (object.value.contains(name) || object.taken.contains(name)) {
       throw DataError("[json] ", printable(source_), ": a name is twice in an object: ", printable(name));
     }
     path_.push_back(std::move(name));
@@ -56,13 +58,14 @@ class PieceReader {
   struct Open {
     json value;
     std::size_t kept_before;
+    std::set<std::string> taken;  // names of members that are not in the value
   };
 
   bool begin(json empty) {
     if (open_.size() == limits_.depth) {
       throw DataError("[json] ", printable(source_), ": nested too deeply: limit ", limits_.depth);
     }
-    open_.push_back({std::move(empty), kept_});
+    open_.push_back({std::move(empty), kept_, {}});
     return true;
   }
 
@@ -72,6 +75,7 @@ class PieceReader {
     open_.pop_back();
     if (piece_ && piece_(path_, value)) {
       kept_ = kept_before;
+      if (is_in_object()) open_.back().taken.insert(path_.back());
       leave_member();
       return true;
     }
@@ -93,8 +97,10 @@ class PieceReader {
     return true;
   }
 
+  bool is_in_object() const { return !open_.empty() && open_.back().value.is_object(); }
+
   void leave_member() {
-    if (!open_.empty() && open_.back().value.is_object()) path_.pop_back();
+    if (is_in_object()) path_.pop_back();
   }
 
   std::string_view text_, source_;

@@ -20,8 +20,9 @@ struct JsonPieceLimits {
 /// lead to it (an item of an array has the array's). Takes the value away by returning true: then nothing keeps it.
 using JsonPiece = std::function<bool(std::span<const std::string> path, const nlohmann::json& value)>;
 
-/// Parses a JSON text that nobody vouches for, strictly: a name that is twice in an object is refused, unless its value
-/// was taken away. Returns what was not taken (null: everything was), so that a large text needs no large tree.
+/// Parses a JSON text that nobody vouches for, strictly: a name that is twice in an object is refused, wherever its
+/// values went. Returns what was not taken (null: everything was), so that a large text needs no large tree: only the
+/// names of the members that were taken are kept, until their object ends.
 /// DataError names `source`, line and column: "config.json:3:7: ...".
 nlohmann::json parse_json_in_pieces(std::string_view text, std::string_view source, const JsonPiece& piece,
                                     const JsonPieceLimits& limits = {});

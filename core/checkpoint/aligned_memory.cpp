@@ -3,10 +3,10 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/disk.hpp"
 
 namespace titan::checkpoint {
 
@@ -14,8 +14,7 @@ AlignedMemory::AlignedMemory(std::uint64_t size) : size_(size) {
   if (size == 0) return;
   void* const got = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (got == MAP_FAILED) {
-    throw ResourceError("[checkpoint] cannot get host memory: ", size,
-                        " bytes: ", std::generic_category().message(errno));
+    throw ResourceError("[checkpoint] cannot get host memory: ", size, " bytes: ", reason_of(errno));
   }
   data_ = static_cast<std::byte*>(got);
   ::madvise(got, size, MADV_HUGEPAGE);

@@ -10,6 +10,11 @@
 
 namespace titan::checkpoint {
 
+/// Blocks of a file; the last one may be shorter. `block_size` is not 0.
+inline std::uint64_t num_blocks(std::uint64_t file_size, std::uint64_t block_size) {
+  return file_size / block_size + (file_size % block_size == 0 ? 0 : 1);
+}
+
 /// Hashes a file whose bytes come in order, as a whole and block by block.
 class BlockHashes {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/hashing.hpp"
+#include "core/base/listing.hpp"
 #include "core/base/text.hpp"
 #include "core/checkpoint/read_plan.hpp"
 
@@ -25,15 +26,14 @@ bool is_block_right(const StoredFile& file, std::uint64_t block, std::span<const
 }
 
 std::string place_of(const Source& source, std::uint32_t file, const FileRange& range) {
-  constexpr std::size_t kMost = 20;
   std::vector<std::string> names;
   std::size_t count = 0;
   for (const auto& [name, tensor] : source.tensors) {
     if (!has_bytes_in(source, name, tensor, file, range)) continue;
-    if (++count <= kMost) names.push_back(printable(name));
+    if (++count <= kMostListed) names.push_back(name);
   }
   if (count == 0) return "in the header";
-  return concat("in ", join(names, ", "), count > kMost ? concat(" and ", count - kMost, " more") : "");
+  return concat("in ", join_first(names, count));
 }
 
 }  // namespace titan::checkpoint

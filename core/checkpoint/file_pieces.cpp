@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/disk.hpp"
 
 namespace titan::checkpoint {
 
@@ -65,8 +65,7 @@ void FilePieces::read(Piece& piece) {
     } else if (errno == EINVAL && is_direct_) {
       leave_direct();  // a file system that takes the flag, and not the reads
     } else if (errno != EINTR) {
-      throw IoError("[checkpoint] cannot read file: ", printable(file_.path().native()), ": ",
-                    std::generic_category().message(errno));
+      throw IoError("[checkpoint] cannot read file: ", printable(file_.path().native()), ": ", reason_of(errno));
     }
   }
 }
@@ -74,8 +73,7 @@ void FilePieces::read(Piece& piece) {
 void FilePieces::leave_direct() {
   const int flags = ::fcntl(file_.descriptor(), F_GETFL);
   if (flags < 0 || ::fcntl(file_.descriptor(), F_SETFL, flags & ~O_DIRECT) != 0) {
-    throw IoError("[checkpoint] cannot leave direct I/O: ", printable(file_.path().native()), ": ",
-                  std::generic_category().message(errno));
+    throw IoError("[checkpoint] cannot leave direct I/O: ", printable(file_.path().native()), ": ", reason_of(errno));
   }
   is_direct_ = false;
 }

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "core/base/error.hpp"
+#include "core/base/listing.hpp"
 #include "core/checkpoint/read.hpp"
 
 namespace titan::checkpoint {
@@ -14,28 +15,18 @@ class FaultList {
   explicit FaultList(const char* kind) : kind_(kind) {}
 
   void add(const std::string& name, const std::string& detail = {}) {
-    constexpr std::size_t kMost = 20;
-    if (!seen_.insert(name).second || seen_.size() > kMost) return;
-    shown_.push_back(detail.empty() ? printable(name) : concat(printable(name), " (", detail, ')'));
+    if (!seen_.insert(name).second || seen_.size() > kMostListed) return;
+    shown_.push_back(detail.empty() ? name : concat(name, " (", detail, ')'));
   }
   bool is_empty() const { return seen_.empty(); }
   /// "missing: a, b".
-  std::string text() const {
-    const std::size_t more = seen_.size() - shown_.size();
-    return concat(kind_, ": ", join(shown_, ", "), more == 0 ? "" : concat(" and ", more, " more"));
-  }
+  std::string text() const { return concat(kind_, ": ", join_first(shown_, seen_.size())); }
 
  private:
   const char* kind_;
   std::vector<std::string> shown_;
   std::set<std::string> seen_;
 };
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::vector<std::string> sizes;
-  for (const std::int64_t size : shape) sizes.push_back(concat(size));
-  return concat('[', join(sizes, ", "), ']');
-}
 
 bool fits(DType stored, DType wanted, const FitRules& rules) {
   return stored == wanted || (rules.may_convert && is_floating(stored) && is_floating(wanted));
@@ -49,7 +40,7 @@ void require_fit(const Source& source, std::span<const WantedPart> wanted, const
     const TensorInfo& tensor = want.tensor;
     const auto found = source.tensors.find(tensor.name);
     if (found == source.tensors.end()) {
-      // A tensor without elements is in no file.
+      // There is nothing to read of a tensor without elements.
       if (num_elements(tensor.shape) != 0) missing.add(tensor.name);
     } else if (const StoredTensor& stored = found->second; stored.shape != tensor.shape) {
       shapes.add(tensor.name, concat(shape_text(stored.shape), " stored, ", shape_text(tensor.shape), " wanted"));

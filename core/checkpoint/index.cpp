@@ -87,7 +87,7 @@ class IndexReader {
     if (!known) dtype.fail("unknown dtype: ", printable(shortened(dtype.text(), 32)));
     if (!field.at("parts").items().empty()) field.at("parts").fail("expected objects");
     StoredTensor tensor{*known, read_sizes(field.at("shape")), std::exchange(parts_, {})};
-    if (!index_.tensors.emplace(name, std::move(tensor)).second) field.fail("a name is twice in an object");
+    index_.tensors.emplace(name, std::move(tensor));
     return true;
   }
 

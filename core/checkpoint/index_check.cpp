@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/block_hashes.hpp"
 #include "core/checkpoint/tiling.hpp"
 
 namespace titan::checkpoint {
@@ -33,7 +34,11 @@ void check_files(const Index& index, const std::string& source) {
     if (file.block_size < kSmallestBlock || !std::has_single_bit(file.block_size)) {
       fail(source, name, "block size is no power of two from 1 MiB on: ", file.block_size);
     }
-    const std::uint64_t blocks = file.size / file.block_size + (file.size % file.block_size == 0 ? 0 : 1);
+    // A reader holds a block in memory.
+    if (file.block_size > block_size_for(file.size)) {
+      fail(source, name, "block size is larger than a file of ", file.size, " bytes needs: ", file.block_size);
+    }
+    const std::uint64_t blocks = num_blocks(file.size, file.block_size);
     if (file.block_hashes.size() != blocks) {
       fail(source, name, "not one hash for each block: ", file.block_hashes.size(), " hashes, ", blocks, " blocks");
     }

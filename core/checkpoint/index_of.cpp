@@ -1,13 +1,12 @@
+#include "core/checkpoint/index_of.hpp"
+
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "core/base/error.hpp"
 #include "core/base/json_pieces.hpp"
 #include "core/checkpoint/file_name.hpp"
-#include "core/checkpoint/index.hpp"
 #include "core/checkpoint/index_check.hpp"
 #include "core/checkpoint/json_document.hpp"
-#include "core/checkpoint/safetensors.hpp"
 
 namespace titan::checkpoint {
 
@@ -27,9 +26,7 @@ std::map<std::string, Place> read_places(const std::string& text, const std::str
                              if (path.size() != 1 || !value.is_object()) return false;
                              const JsonField field(value, "checkpoint", concat(where, ": ", path[0]));
                              require_no_others(field, {"shape", "offset"});
-                             Place place{read_sizes(field.at("shape")), read_sizes(field.at("offset"))};
-                             if (!places.emplace(path[0], std::move(place)).second)
-                               field.fail("a name is twice in an object");
+                             places[path[0]] = {read_sizes(field.at("shape")), read_sizes(field.at("offset"))};
                              return true;
                            },
                            {.bytes = kMostHeaderBytes, .depth = 4});
@@ -84,9 +81,10 @@ void add_part(Index& index, const SafetensorsEntry& entry, const Place& place, c
   tensor.parts.push_back({{place.offset, entry.tensor.shape}, file, entry.begin});
 }
 
-void add_shard(Index& index, const std::filesystem::path& path, const ShardReport& report, std::string_view save_id) {
-  const std::string source = path.string();
-  const SafetensorsHeader header = read_safetensors_header(path);
+}  // namespace
+
+void add_shard(Index& index, const SafetensorsHeader& header, const ShardReport& report, std::string_view save_id,
+               const std::string& source) {
   check_shard(header, report, save_id, source);
   const std::map<std::string, Place> places = read_places(metadata_of(header, "parts", source), source);
   index.files.push_back({report.name, report.size, report.block_size, report.block_hashes});
@@ -103,15 +101,14 @@ void add_shard(Index& index, const std::filesystem::path& path, const ShardRepor
   }
 }
 
-}  // namespace
-
 Index index_of(const std::filesystem::path& folder, std::span<const ShardReport> shards, std::string_view save_id) {
   Index index;
   for (const ShardReport& report : shards) {
     if (!is_file_name(report.name)) {
       throw DataError("[checkpoint] not the name of a shard: ", printable(shortened(report.name, 300)));
     }
-    add_shard(index, folder / report.name, report, save_id);
+    const std::filesystem::path path = folder / report.name;
+    add_shard(index, read_safetensors_header(path), report, save_id, path.string());
   }
   check_index(index, folder.string());
   return index;

@@ -6,27 +6,39 @@
 
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/disk.hpp"
 
 namespace titan::checkpoint {
 namespace {
 
 std::string shown(const std::filesystem::path& path) { return printable(path.native()); }
-std::string reason(int error) { return std::generic_category().message(error); }
+
+/// A shared file system may show a file late, or give away what it remembered of the one before.
+bool may_be_late(int error) { return error == ENOENT || error == ESTALE; }
 
 }  // namespace
 
-InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
+InputFile::Opened InputFile::open(const std::filesystem::path& path) {
   // O_NONBLOCK: opening a fifo would wait for its writer.
-  file_ = open_descriptor(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-  if (!file_.is_open() && errno == ELOOP) throw DataError("[checkpoint] links are not followed: ", shown(path));
-  if (!file_.is_open()) throw InputError("[checkpoint] cannot open file: ", shown(path), ": ", reason(errno));
+  FileDescriptor file = open_descriptor(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  const int error = file.is_open() ? 0 : errno;
+  return {std::move(file), error};
+}
+
+InputFile::InputFile(const std::filesystem::path& path) : InputFile(path, open(path)) {}
+
+InputFile::InputFile(const std::filesystem::path& path, Opened opened) : path_(path), file_(std::move(opened.file)) {
+  if (opened.error == ELOOP) throw DataError("[checkpoint] links are not followed: ", shown(path));
+  if (opened.error != 0) {
+    throw InputError("[checkpoint] cannot open file: ", shown(path), ": ", reason_of(opened.error));
+  }
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0) {
-    throw IoError("[checkpoint] cannot stat file: ", shown(path), ": ", reason(errno));
+    throw IoError("[checkpoint] cannot stat file: ", shown(path), ": ", reason_of(errno));
   }
   if (!S_ISREG(status.st_mode)) throw DataError("[checkpoint] not a regular file: ", shown(path));
   size_ = static_cast<std::uint64_t>(status.st_size);
@@ -36,7 +48,7 @@ void InputFile::read_at(std::uint64_t offset, std::span<char> bytes) const {
   while (!bytes.empty()) {
     const ssize_t got = ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw IoError("[checkpoint] cannot read file: ", shown(path_), ": ", reason(errno));
+    if (got < 0) throw IoError("[checkpoint] cannot read file: ", shown(path_), ": ", reason_of(errno));
     if (got == 0) throw DataError("[checkpoint] file is shorter than expected: ", shown(path_), ": ends at ", offset);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
@@ -54,14 +66,12 @@ std::string InputFile::read_all(std::uint64_t limit) const {
 
 InputFile open_patiently(const std::filesystem::path& path) {
   constexpr std::chrono::milliseconds kLongestPause{500};
-  for (std::chrono::milliseconds pause{30};; pause *= 2) {
-    try {
-      return InputFile(path);
-    } catch (const InputError&) {
-      if (pause > kLongestPause) throw;
-    }
+  InputFile::Opened opened = InputFile::open(path);
+  for (std::chrono::milliseconds pause{30}; may_be_late(opened.error) && pause <= kLongestPause; pause *= 2) {
     std::this_thread::sleep_for(pause);
+    opened = InputFile::open(path);
   }
+  return {path, std::move(opened)};
 }
 
 }  // namespace titan::checkpoint

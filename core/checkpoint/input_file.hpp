@@ -27,13 +27,22 @@ class InputFile {
   int descriptor() const { return file_.get(); }
 
  private:
+  /// What opening gave: a descriptor, or an error of the system.
+  struct Opened {
+    FileDescriptor file;
+    int error;
+  };
+  static Opened open(const std::filesystem::path& path);
+  InputFile(const std::filesystem::path& path, Opened opened);
+  friend InputFile open_patiently(const std::filesystem::path& path);
+
   std::filesystem::path path_;
   FileDescriptor file_;
   std::uint64_t size_ = 0;
 };
 
-/// Opens a file that ought to be there: tries for about a second, because a shared file system may show it late. Errors
-/// as above.
+/// Opens a file that ought to be there: tries for about a second while there is none (ENOENT, ESTALE), because a shared
+/// file system may show it late. Errors as above.
 InputFile open_patiently(const std::filesystem::path& path);
 
 }  // namespace titan::checkpoint

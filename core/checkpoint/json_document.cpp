@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/checkpoint/file_name.hpp"
+#include "core/checkpoint/parts.hpp"
 
 namespace titan::checkpoint {
 
@@ -32,7 +33,6 @@ std::uint64_t read_bytes(const JsonField& field) {
 }
 
 std::vector<std::int64_t> read_sizes(const JsonField& field) {
-  constexpr std::size_t kMostDims = 64;
   const std::vector<JsonField> items = field.items();
   if (items.size() > kMostDims) field.fail("more than ", kMostDims, " dims");
   std::vector<std::int64_t> sizes;

@@ -24,7 +24,7 @@ void require_no_others(const JsonField& object, std::initializer_list<std::strin
 
 /// A size or position in bytes.
 std::uint64_t read_bytes(const JsonField& field);
-/// Sizes or offsets: numbers from 0 on, 64 at most.
+/// Sizes or offsets: numbers from 0 on, kMostDims at most.
 std::vector<std::int64_t> read_sizes(const JsonField& field);
 /// 32 hexadecimal digits, lower case: a hash or an id.
 const std::string& read_hexadecimal(const JsonField& field);

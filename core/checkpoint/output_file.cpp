@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "core/base/error.hpp"
 #include "core/checkpoint/aligned_memory.hpp"
+#include "core/checkpoint/disk.hpp"
 
 namespace titan::checkpoint {
 
@@ -19,7 +19,7 @@ namespace {
 
 /// What the errno means; out of space: "need X bytes, have Y at FOLDER" too.
 std::string reason(int error, std::uint64_t need, const std::filesystem::path& folder) {
-  const std::string text = std::generic_category().message(error);
+  const std::string text = reason_of(error);
   struct statvfs space {};
   if ((error != ENOSPC && error != EDQUOT) || ::statvfs(folder.c_str(), &space) != 0) return text;
   const std::uint64_t have = std::uint64_t{space.f_bavail} * space.f_frsize;

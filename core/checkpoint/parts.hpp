@@ -34,6 +34,15 @@ struct WantedPart {
   std::byte* data = nullptr;
 };
 
+/// The most dims of a tensor that is read.
+inline constexpr std::size_t kMostDims = 64;
+
+/// Whether a box has the dims of a shape and does not leave it; it may be empty.
+bool lies_in(const Box& box, const std::vector<std::int64_t>& shape);
+
+/// "[2, 3]".
+std::string shape_text(const std::vector<std::int64_t>& sizes);
+
 /// Elements of a box or shape. DataError when they are more than 2^62, or a size is negative.
 std::int64_t num_elements(const std::vector<std::int64_t>& sizes);
 

@@ -6,6 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/checkpoint/aligned_memory.hpp"
+#include "core/checkpoint/block_hashes.hpp"
 
 namespace titan::checkpoint {
 
@@ -14,23 +15,12 @@ namespace {
 /// Reading on costs less than a read of its own.
 constexpr std::uint64_t kNear = std::uint64_t{256} << 10U;
 
-bool lies_in(const Box& box, const std::vector<std::int64_t>& shape) {
-  if (box.offset.size() != shape.size() || box.size.size() != shape.size()) return false;
-  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
-    if (box.offset[dim] < 0 || box.size[dim] < 0 || box.offset[dim] > shape[dim] ||
-        box.size[dim] > shape[dim] - box.offset[dim]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// Bytes between which reads need not stop.
 std::uint64_t gap_of(const StoredFile& file) { return file.block_size != 0 ? file.block_size : kNear; }
 
 void check_file(const StoredFile& file) {
   if (file.block_size == 0) return;
-  const std::uint64_t blocks = file.size / file.block_size + (file.size % file.block_size != 0 ? 1 : 0);
+  const std::uint64_t blocks = num_blocks(file.size, file.block_size);
   if (file.block_size % kDirectAlignment == 0 && file.block_hashes.size() == blocks) return;
   throw DataError("[checkpoint] hashes do not fit the file: ", printable(file.path.filename().native()), ": ",
                   file.block_hashes.size(), " blocks of ", file.block_size, " bytes, file has ", file.size);

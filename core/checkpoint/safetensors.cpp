@@ -16,9 +16,7 @@ namespace titan::checkpoint {
 
 namespace {
 
-constexpr const char* kMetadata = "__metadata__";
 constexpr std::size_t kMostNameBytes = 4096;
-constexpr std::size_t kMostDims = 64;
 constexpr std::size_t kMostMetadata = 65'536;
 
 /// Takes a header apart while it is parsed: a tree of values would be many times as large as the text. Errors are
@@ -73,7 +71,7 @@ class HeaderReader {
     if (place_ == Place::outside) {
       place_ = Place::root;
     } else if (place_ == Place::root) {
-      place_ = key_ == kMetadata ? Place::metadata : Place::entry;
+      place_ = key_ == kSafetensorsMetadata ? Place::metadata : Place::entry;
       if (place_ == Place::entry) begin_entry();
     } else {
       unexpected("an object");
@@ -88,7 +86,7 @@ class HeaderReader {
       if (!seen_.insert(field_)) fail("a field is there twice: ", printable(name));
     } else {
       key_.swap(name);
-      if (place_ == Place::root && key_ == kMetadata && std::exchange(has_metadata_, true)) {
+      if (place_ == Place::root && key_ == kSafetensorsMetadata && std::exchange(has_metadata_, true)) {
         fail("a name is there twice");
       }
     }
@@ -261,7 +259,7 @@ SafetensorsHeader read_safetensors_header(std::string_view json, std::uint64_t h
 }
 
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
-  const InputFile file(path);
+  const InputFile file = open_patiently(path);
   std::array<char, kSafetensorsPrefix> prefix{};
   if (file.size() >= prefix.size()) file.read_at(0, prefix);
   const std::uint64_t size = safetensors_header_size(std::as_bytes(std::span(prefix)), file.size(), path.native());

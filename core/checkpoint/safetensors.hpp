@@ -26,6 +26,8 @@ struct SafetensorsHeader {
   std::uint64_t file_size = 0;
 };
 
+/// The name in a header that is no tensor's, but that of texts.
+inline constexpr const char* kSafetensorsMetadata = "__metadata__";
 /// The bytes before the JSON text: its length, little-endian.
 inline constexpr std::uint64_t kSafetensorsPrefix = 8;
 /// The longest header that is read, the same as the reference reader's.

@@ -8,8 +8,6 @@ namespace titan::checkpoint {
 
 namespace {
 
-constexpr const char* kMetadata = "__metadata__";
-
 /// A JSON string. DataError when the text is not UTF-8.
 std::string quoted(const std::string& text) {
   if (invalid_utf8_at(text) != std::string_view::npos) {
@@ -30,7 +28,7 @@ std::string metadata_text(const std::map<std::string, std::string>& metadata) {
   for (const auto& [key, value] : metadata) {
     members += concat(members.empty() ? "" : ",", quoted(key), ':', quoted(value));
   }
-  return concat('"', kMetadata, "\":{", members, '}');
+  return concat('"', kSafetensorsMetadata, "\":{", members, '}');
 }
 
 }  // namespace
@@ -38,7 +36,7 @@ std::string metadata_text(const std::map<std::string, std::string>& metadata) {
 std::string write_safetensors_header(std::vector<SafetensorsEntry>& entries,
                                      const std::map<std::string, std::string>& metadata, std::uint64_t alignment) {
   std::uint64_t at = 0;
-  std::set<std::string_view> names = {kMetadata};
+  std::set<std::string_view> names = {kSafetensorsMetadata};
   for (SafetensorsEntry& entry : entries) {
     TITAN_CHECK(names.insert(entry.tensor.name).second, "a name is there twice: ", printable(entry.tensor.name));
     entry.begin = at;

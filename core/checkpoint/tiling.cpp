@@ -54,31 +54,22 @@ class CornerSum {
   std::uint64_t sum_ = 0;
 };
 
-bool lies_in(const Box& box, const std::vector<std::int64_t>& shape) {
-  if (box.offset.size() != shape.size() || box.size.size() != shape.size()) return false;
-  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
-    if (box.offset[dim] < 0 || box.size[dim] < 1 || box.size[dim] > shape[dim]) return false;
-    if (box.offset[dim] > shape[dim] - box.size[dim]) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string tiling_fault(const std::vector<std::int64_t>& shape, std::span<const StoredPart> parts) {
   constexpr const char* kOverlap = "its parts overlap";
   const std::int64_t elements = num_elements(shape);
   std::int64_t covered = 0;
-  CornerSum sum;
   for (const StoredPart& part : parts) {
-    if (!lies_in(part.box, shape)) return "a part has no elements, or does not lie in it";
-    const std::int64_t size = num_elements(part.box.size);
+    const std::int64_t size = lies_in(part.box, shape) ? num_elements(part.box.size) : 0;
+    if (size == 0) return "a part has no elements, or does not lie in it";
     if (size > elements - covered) return kOverlap;
     covered += size;
-    sum.add(part.box.offset, part.box.size);
   }
   if (covered < elements) return concat("its parts leave a gap: ", elements - covered, " of ", elements, " elements");
-  if (elements == 0) return {};
+  if (parts.size() <= 1) return {};  // it is the whole
+  CornerSum sum;
+  for (const StoredPart& part : parts) sum.add(part.box.offset, part.box.size);
   const std::uint64_t of_parts = sum.sum();
   sum.restart();
   sum.add(std::vector<std::int64_t>(shape.size(), 0), shape);

@@ -56,6 +56,17 @@ TEST(JsonPiecesTest, RefusesANameThatIsTwiceInAnObject) {
   EXPECT_NO_THROW(parse_strict_json(R"([{"a": 1}, {"a": {"a": 2}}])", "a.json"));
 }
 
+TEST(JsonPiecesTest, RefusesANameThatIsTwiceWhereverItsValuesWent) {
+  const auto take_objects = [](auto path, const nlohmann::json& value) {
+    return path.size() == 1 && value.is_object();
+  };
+  for (const char* text : {R"({"a": {"b": 1}, "a": [2]})", R"({"a": [2], "a": {"b": 1}})", R"({"a": {}, "a": {}})"}) {
+    const Thrown thrown = thrown_by([&] { return parse_json_in_pieces(text, "a.json", take_objects); });
+    EXPECT_NE(thrown.message.find("a.json: a name is twice in an object: a"), std::string::npos) << text;
+  }
+  EXPECT_NO_THROW(parse_json_in_pieces(R"({"a": [{}, {}], "b": {}})", "a.json", take_objects));
+}
+
 TEST(JsonPiecesTest, ErrorsNameLineAndColumn) {
   EXPECT_NE(message_for("{\n  \"a\": 1,\n  \"b\": tru\n}").find("a.json:3:"), std::string::npos);
   EXPECT_NE(message_for("").find("a.json:1:1: "), std::string::npos);

@@ -69,6 +69,10 @@ TEST(IndexCheckTest, FilesHaveOneHashForEachBlock) {
   expect_refused([](Index& index) { index.files[0].block_size = 0; }, "a: block size is no power of two");
   expect_refused([](Index& index) { index.files[0].block_size = kBlock / 2; }, "a: block size is no power of two");
   expect_refused([](Index& index) { index.files[0].block_size = kBlock + 1; }, "a: block size is no power of two");
+  expect_refused([](Index& index) { index.files[0].block_size = kBlock * 2; },
+                 "a: block size is larger than a file of 400 bytes needs: 2097152");
+  expect_refused([](Index& index) { index.files[0].block_size = std::uint64_t{1} << 62U; },
+                 "a: block size is larger than a file of 400 bytes needs");
 }
 
 }  // namespace

@@ -65,9 +65,13 @@ TEST(IndexTest, RefusesWhatIsNoIndex) {
   expect_refused(changed("\"tensors\": {", "\"tensors\": {\"x\": [],"), "tensors: expected objects");
   expect_refused(changed("\"parts\":[{", "\"parts\":[7,{"), "parts: expected objects");
   expect_refused(changed("\"parts\":[{", "\"parts\":[[{\"file\":0}],{"), "missing field");
-  expect_refused(changed("\"scalar\": {", "\"empty\": {"), "tensors.empty: a name is twice");
+  expect_refused(changed("\"scalar\": {", "\"empty\": {"), "a name is twice in an object: empty");
   expect_refused(R"({"format": "titan.checkpoint.index", "version": 1, "files": {"a": {}}, "tensors": {}})",
                  "files: unknown field: \"a\"");
+  expect_refused(changed("\"files\": [",
+                         "\"files\": {\"name\": \"a\", \"size\": 0, \"block_size\": 1048576, "
+                         "\"block_hashes\": []}, \"files\": ["),
+                 "a name is twice in an object: files");
   expect_refused(R"({"format": "titan.checkpoint.index", "version": 1, "files": [], "tensors": []})",
                  "tensors: expected an object");
   expect_refused("{\"tensors\": {\"a\": " + std::string(1000, '['), "nested too deeply");
@@ -85,9 +89,7 @@ TEST(IndexTest, RefusesFieldsThatDoNotFit) {
 
 TEST(IndexTest, ReadsAHundredThousandPartsInBoundedTime) {
   Index index;
-  index.files = {file("a", std::uint64_t{1} << 40U)};
-  index.files[0].block_size = std::uint64_t{1} << 40U;
-  index.files[0].block_hashes.resize(1);
+  index.files = {file("a", 100'000 * 32)};
   StoredTensor& tensor = index.tensors["w"];
   tensor = {DType::f32, {100'000, 8}, {}};
   for (std::int64_t i = 0; i < 100'000; ++i) {

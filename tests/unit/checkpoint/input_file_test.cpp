@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <string>
+
 #include "core/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thrown_text.hpp"
@@ -34,6 +37,17 @@ TEST(InputFileTest, RefusesToReadBehindTheEnd) {
   EXPECT_THAT(error_text<DataError>([&] { file.read_all(9); }), HasSubstr("10 bytes, limit 9"));
   std::filesystem::resize_file(file.path(), 5);
   EXPECT_THAT(error_text<DataError>([&] { file.read_all(10); }), HasSubstr("shorter than expected"));
+}
+
+TEST(InputFileTest, WaitsOnlyForAFileThatMayBeLate) {
+  const test::TemporaryFolder folder;
+  const auto seconds = [&](const std::string& name) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THROW(open_patiently(folder / name), InputError);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  EXPECT_GE(seconds("none"), 0.93);
+  EXPECT_LT(seconds(std::string(300, 'n')), 0.93) << "no file has so long a name";
 }
 
 TEST(InputFileTest, RefusesWhatIsNoFile) {

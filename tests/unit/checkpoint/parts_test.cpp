@@ -8,6 +8,23 @@
 namespace titan::checkpoint {
 namespace {
 
+TEST(PartsTest, ABoxLiesInAShape) {
+  EXPECT_TRUE(lies_in({{}, {}}, {}));
+  EXPECT_TRUE(lies_in({{1, 0}, {2, 3}}, {3, 3}));
+  EXPECT_TRUE(lies_in({{3}, {0}}, {3})) << "an empty one at the end";
+  EXPECT_FALSE(lies_in({{1}, {3}}, {3}));
+  EXPECT_FALSE(lies_in({{4}, {0}}, {3}));
+  EXPECT_FALSE(lies_in({{-1}, {1}}, {3}));
+  EXPECT_FALSE(lies_in({{0}, {-1}}, {3}));
+  EXPECT_FALSE(lies_in({{0, 0}, {1, 1}}, {3}));
+  EXPECT_FALSE(lies_in({{INT64_MAX}, {INT64_MAX}}, {INT64_MAX}));
+}
+
+TEST(PartsTest, ShapesAreShown) {
+  EXPECT_EQ(shape_text({}), "[]");
+  EXPECT_EQ(shape_text({2, 3}), "[2, 3]");
+}
+
 constexpr std::int64_t kMost = std::int64_t{1} << 62U;
 
 TEST(PartsTest, CountsElements) {
