@@ -7,6 +7,7 @@
 
 #include "core/base/hashing.hpp"
 #include "core/base/json_pieces.hpp"
+#include "core/checkpoint/input_file.hpp"
 #include "core/checkpoint/json_document.hpp"
 
 namespace titan::checkpoint {
@@ -101,6 +102,10 @@ Manifest read_manifest(std::string_view text, const std::string& source) {
           .contents = read_contents(root.at("contents")),
           .origin = read_origin(root.at("origin")),
           .files = read_files(root.at("files"))};
+}
+
+Manifest read_manifest(const std::filesystem::path& path) {
+  return read_manifest(open_patiently(path).read_all(kMostManifestBytes), path.string());
 }
 
 std::string config_fingerprint(const Origin& origin) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -55,6 +56,8 @@ std::string write_manifest(const Manifest& manifest);
 /// Reads what write_manifest wrote. DataError names `source` and the field: not such a text, of a newer version, names
 /// with a folder in them or twice.
 Manifest read_manifest(std::string_view text, const std::string& source);
+/// Reads the file, which ought to be there. Errors as above and of open_patiently().
+Manifest read_manifest(const std::filesystem::path& path);
 
 /// hash128 of the origin's module and config.
 std::string config_fingerprint(const Origin& origin);

@@ -22,11 +22,12 @@ struct ShardLayout {
     std::uint64_t begin = 0;   // in the file
   };
   std::string header;
-  std::vector<Item> items;  // by increasing begin; parts without elements are left out
+  std::vector<Item> items;  // by increasing begin; those without elements are left out
   std::uint64_t size = 0;
 };
 
-/// Lays out a rank's parts. Floating types become `export_dtype`, where there is one.
+/// Lays out a rank's parts. Floating types become `export_dtype`, where there is one. Parts without elements are left
+/// out, unless their tensor has none at all: the header names it, so that the index does.
 ShardLayout lay_out_shard(std::span<const HeldPart> parts, const std::string& save_id,
                           std::optional<DType> export_dtype = std::nullopt);
 

@@ -16,11 +16,11 @@ DType dtype_in_file(DType held, std::optional<DType> export_dtype) {
   return export_dtype && is_floating(held) ? *export_dtype : held;
 }
 
-/// The parts with elements, largest elements first, so that each begins at a multiple of its elements' size.
+/// What the header names, largest elements first, so that each begins at a multiple of its elements' size.
 std::vector<ShardLayout::Item> ordered_items(std::span<const HeldPart> parts, std::optional<DType> export_dtype) {
   std::vector<ShardLayout::Item> items;
   for (const HeldPart& part : parts) {
-    if (num_elements(part.box.size) == 0) continue;
+    if (num_elements(part.box.size) == 0 && num_elements(part.tensor.shape) != 0) continue;
     items.push_back({part, dtype_in_file(part.tensor.dtype, export_dtype), 0});
   }
   std::sort(items.begin(), items.end(), [](const ShardLayout::Item& a, const ShardLayout::Item& b) {
@@ -56,6 +56,7 @@ ShardLayout lay_out_shard(std::span<const HeldPart> parts, const std::string& sa
   layout.size = layout.header.size();
   for (std::size_t i = 0; i < entries.size(); ++i) layout.items[i].begin = entries[i].begin;
   if (!entries.empty()) layout.size = entries.back().end;
+  std::erase_if(layout.items, [](const ShardLayout::Item& item) { return num_elements(item.part.box.size) == 0; });
   return layout;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "core/checkpoint/train_state.hpp"
 
 namespace titan::checkpoint {
+
+class WholeHash;
 
 /// Where one box of a stored tensor lies: row-major, contiguous, from `begin` on.
 struct StoredPart {
@@ -36,6 +39,8 @@ struct StoredFile {
   std::uint64_t size = 0;
   std::uint64_t block_size = 0;           // bytes of a block, the last one shorter; 0: there are no hashes
   std::vector<std::string> block_hashes;  // XXH3, 128 bits, 32 hexadecimal digits
+  // Of the whole, where there are no blocks; null: not known. Nothing is read before it was found right.
+  std::shared_ptr<const WholeHash> whole_hash = nullptr;
 
   friend bool operator==(const StoredFile&, const StoredFile&) = default;
 };

@@ -9,7 +9,6 @@
 #include "core/base/files.hpp"
 #include "core/base/number.hpp"
 #include "core/checkpoint/disk.hpp"
-#include "core/checkpoint/input_file.hpp"
 
 namespace titan::checkpoint {
 
@@ -57,7 +56,7 @@ std::string why_not_committed(const std::filesystem::path& step_folder) {
   const std::filesystem::path path = step_folder / kManifestFile;
   if (!size_of_regular_file(path)) return concat("it has no ", kManifestFile);
   try {
-    const Manifest manifest = read_manifest(InputFile(path).read_all(kMostManifestBytes), path.string());
+    const Manifest manifest = read_manifest(path);
     if (step_name(manifest.step) != step_folder.filename()) return concat(kManifestFile, " is of step ", manifest.step);
     for (const ManifestFile& file : manifest.files) {
       const std::optional<std::uint64_t> size = size_of_regular_file(step_folder / file.name);

@@ -1,24 +1,13 @@
 #include "core/checkpoint/hub/hub_names.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/listing.hpp"
 #include "core/checkpoint/model_tensors.hpp"
 
 namespace titan::checkpoint {
-namespace {
-
-constexpr std::size_t kMostListed = 20;
-
-std::string listed(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kMostListed);
-  std::string text = printable(join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "));
-  return names.size() > shown ? concat(text, " and ", names.size() - shown, " more") : text;
-}
-
-}  // namespace
 
 void require_names(const Source& source, std::span<const HubName> names) {
   std::set<std::string_view> known;
@@ -32,10 +21,10 @@ void require_names(const Source& source, std::span<const HubName> names) {
   }
   const std::string folder = printable(source.folder.native());
   if (!missing.empty()) {
-    throw DataError("[checkpoint] the checkpoint lacks parameters of the model: ", listed(missing), ": ", folder);
+    throw DataError("[checkpoint] the checkpoint lacks parameters of the model: ", join_first(missing), ": ", folder);
   }
   if (!unknown.empty()) {
-    throw DataError("[checkpoint] tensors that the model's names on the hub do not cover: ", listed(unknown), ": ",
+    throw DataError("[checkpoint] tensors that the model's names on the hub do not cover: ", join_first(unknown), ": ",
                     folder);
   }
 }

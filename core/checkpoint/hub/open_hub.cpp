@@ -1,31 +1,35 @@
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <cerrno>
+#include <memory>
+#include <optional>
+#include <system_error>
 
 #include "core/base/error.hpp"
 #include "core/checkpoint/disk.hpp"
 #include "core/checkpoint/hub/hub.hpp"
 #include "core/checkpoint/hub/hub_index.hpp"
 #include "core/checkpoint/input_file.hpp"
+#include "core/checkpoint/listed_files.hpp"
 #include "core/checkpoint/safetensors.hpp"
+#include "core/checkpoint/whole_hash.hpp"
 
 namespace titan::checkpoint {
 namespace {
 
 /// The hub's own cache is a folder of links into another one; what they lead to may change under a run.
-std::uint64_t size_of_real_file(const std::filesystem::path& path) {
-  struct stat status {};
-  const std::string shown = printable(path.native());
-  if (::lstat(path.c_str(), &status) != 0) {
-    throw DataError("[checkpoint] a file that the index names cannot be read: ", shown, ": ", reason_of(errno));
+void refuse_link(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return;
+  throw DataError("[checkpoint] links are not followed: ", printable(path.native()),
+                  ": get files of their own with `hf download MODEL --local-dir FOLDER`, or cp --dereference");
+}
+
+SafetensorsHeader read_header(const std::filesystem::path& path) {
+  refuse_link(path);
+  try {
+    return read_safetensors_header(path);
+  } catch (const InputError&) {
+    if (is_taken(path)) throw;
+    throw DataError("[checkpoint] a file that the index names is missing: ", printable(path.native()));
   }
-  if (S_ISLNK(status.st_mode)) {
-    throw DataError("[checkpoint] links are not followed: ", shown,
-                    ": get files of their own with `hf download MODEL --local-dir FOLDER`, or cp --dereference");
-  }
-  if (!S_ISREG(status.st_mode)) throw DataError("[checkpoint] not a regular file: ", shown);
-  return static_cast<std::uint64_t>(status.st_size);
 }
 
 StoredTensor stored_whole(const SafetensorsEntry& entry, std::uint32_t file) {
@@ -37,12 +41,20 @@ StoredTensor stored_whole(const SafetensorsEntry& entry, std::uint32_t file) {
   return stored;
 }
 
-void add_file(Source& hub, const std::string& name) {
+/// The hash of a file of a step of ours: its manifest has it.
+std::shared_ptr<const WholeHash> hash_of(const ListedFiles* listed, const std::string& name, const std::string& path) {
+  if (listed == nullptr) return nullptr;
+  if (const ManifestFile* const file = listed->find(name)) return std::make_shared<const WholeHash>(file->hash);
+  throw DataError("[checkpoint] the manifest does not list a file of the model: ", printable(path));
+}
+
+/// `listed`: null where there is no manifest.
+void add_file(Source& hub, const std::string& name, const ListedFiles* listed) {
   const std::filesystem::path path = hub.folder / name;
-  const std::uint64_t size = size_of_real_file(path);
+  const SafetensorsHeader header = read_header(path);
   const auto number = static_cast<std::uint32_t>(hub.files.size());
-  hub.files.push_back({path, size, 0, {}});
-  for (const SafetensorsEntry& entry : read_safetensors_header(path).entries) {
+  hub.files.push_back({path, header.file_size, 0, {}, hash_of(listed, name, path.native())});
+  for (const SafetensorsEntry& entry : header.entries) {
     const auto [place, is_new] = hub.tensors.emplace(entry.tensor.name, stored_whole(entry, number));
     if (is_new) continue;
     const std::string other = place->second.parts.empty() ? "" : hub.files[place->second.parts[0].file].path.filename();
@@ -63,30 +75,21 @@ void check_index(const Source& hub, const HubWeightMap& weights, const std::map<
   }
 }
 
-void add_files_of_index(Source& hub) {
+std::string read_index_text(const std::filesystem::path& path, const ListedFiles* listed) {
+  refuse_link(path);
+  return listed != nullptr ? listed->read(kHubIndexFile, kHubIndexLimit)
+                           : open_patiently(path).read_all(kHubIndexLimit);
+}
+
+void add_files_of_index(Source& hub, const ListedFiles* listed) {
   const std::filesystem::path path = hub.folder / kHubIndexFile;
-  size_of_real_file(path);
-  const HubWeightMap weights = read_hub_index(InputFile(path).read_all(kHubIndexLimit), path.native());
+  const HubWeightMap weights = read_hub_index(read_index_text(path, listed), path.native());
   std::map<std::string, std::uint32_t> numbers;
   for (const auto& [name, file] : weights) {
     if (!numbers.emplace(file, static_cast<std::uint32_t>(hub.files.size())).second) continue;
-    add_file(hub, file);
+    add_file(hub, file, listed);
   }
   check_index(hub, weights, numbers);
-}
-
-/// A step of ours may hold hub files: their hashes are in its manifest.
-void add_manifest(Source& hub) {
-  const std::filesystem::path path = hub.folder / kManifestFile;
-  if (!is_taken(path)) return;
-  hub.manifest = read_manifest(InputFile(path).read_all(kMostManifestBytes), path.native());
-  for (const StoredFile& file : hub.files) {
-    const std::string name = file.path.filename();
-    const auto listed = std::ranges::find(hub.manifest->files, name, &ManifestFile::name);
-    if (listed != hub.manifest->files.end() && listed->size == file.size) continue;
-    throw DataError("[checkpoint] the manifest does not list the file, or with another size: ",
-                    printable(file.path.native()));
-  }
 }
 
 }  // namespace
@@ -95,15 +98,17 @@ Source open_hub(const std::filesystem::path& folder) {
   Source hub;
   hub.format = Format::hugging_face;
   hub.folder = folder;
+  std::optional<ListedFiles> step;  // of ours, whose manifest vouches for the files
+  if (is_taken(folder / kManifestFile)) hub.manifest = step.emplace(folder).manifest();
+  const ListedFiles* const listed = step ? &*step : nullptr;
   if (is_taken(folder / kHubFile)) {
-    add_file(hub, kHubFile);
+    add_file(hub, kHubFile, listed);
   } else if (is_taken(folder / kHubIndexFile)) {
-    add_files_of_index(hub);
+    add_files_of_index(hub, listed);
   } else {
     throw InputError("[checkpoint] there is no model of the Hugging Face hub: ", printable(folder.native()),
                      ": neither ", kHubFile, " nor ", kHubIndexFile);
   }
-  add_manifest(hub);
   return hub;
 }
 

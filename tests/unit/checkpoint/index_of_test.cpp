@@ -87,7 +87,7 @@ TEST_F(IndexOfTest, RefusesMetadataThatDoesNotFitTheTensors) {
   expect_places_refused(R"({"w": 1})", "parts: expected objects");
   expect_places_refused("[]", "parts: expected an object");
   expect_places_refused(R"({"w": {"shape": [4], "offset": [0]}, "w": {"shape": [4], "offset": [0]}})",
-                        "w: a name is twice");
+                        "a name is twice in an object: w");
   expect_places_refused("", "parts");
 }
 

@@ -62,6 +62,19 @@ TEST_F(ShardLayoutTest, IsASafetensorsFileThatSaysWhereItsPartsBelong) {
   EXPECT_EQ(header.entries[1].tensor, (TensorInfo{"w", DType::f32, {3, 4}}));
 }
 
+TEST_F(ShardLayoutTest, NamesATensorWithoutElementsInTheHeaderAlone) {
+  tensors_.push_back(blank({"empty", DType::f64, {0, 3}}, whole({0, 3})));
+  const ShardLayout layout = lay_out_shard(testing::held(tensors_), "id", DType::bf16);
+  EXPECT_EQ(layout.items.size(), 5U);
+  const SafetensorsHeader header = header_of(layout);
+  ASSERT_EQ(header.entries.size(), 6U);
+  const auto empty = std::find_if(header.entries.begin(), header.entries.end(),
+                                  [](const SafetensorsEntry& entry) { return entry.tensor.name == "empty"; });
+  ASSERT_NE(empty, header.entries.end());
+  EXPECT_EQ(empty->tensor, (TensorInfo{"empty", DType::bf16, {0, 3}}));
+  EXPECT_EQ(empty->begin, empty->end);
+}
+
 TEST_F(ShardLayoutTest, ExportsFloatingTypesAlone) {
   const ShardLayout layout = lay_out_shard(parts_, "id", DType::f16);
   for (const SafetensorsEntry& entry : header_of(layout).entries) {

@@ -8,6 +8,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/checkpoint/read.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thrown_text.hpp"
 #include "tests/unit/checkpoint/written_step.hpp"
@@ -167,6 +168,18 @@ TEST_F(SourceTest, RefusesAnIndexThatNamesOtherTensors) {
   other.files[0].path = "elsewhere.safetensors";
   replace(kIndexFile, write_index(other));
   expect_refused(kIndexFile, "elsewhere.safetensors: the manifest does not list it");
+}
+
+TEST_F(SourceTest, ATensorWithoutElementsNeedsNoPlaceInAShard) {
+  Index index = index_of(step.folder(), step.reports, step.manifest.save_id);
+  index.tensors["empty"] = {DType::bf16, {0, 3}, {}};
+  replace(kIndexFile, write_index(index));
+  const Source source = open_titan(step.folder());
+  EXPECT_EQ(source.tensors.at("empty"), index.tensors["empty"]);
+  const WantedPart wanted{{"empty", DType::bf16, {0, 3}}, {{0, 0}, {0, 3}}, nullptr};
+  EXPECT_NO_THROW(read_parts(source, {&wanted, 1}));
+  const WantedPart other{{"empty", DType::bf16, {0, 4}}, {{0, 0}, {0, 4}}, nullptr};
+  EXPECT_THROW(read_parts(source, {&other, 1}), DataError);
 }
 
 TEST_F(SourceTest, RefusesAShardOfAnotherSave) {

@@ -6,6 +6,7 @@
 #include "tests/support/faulty_calls.hpp"
 #include "tests/support/thrown_text.hpp"
 #include "tests/unit/checkpoint/hub/hub_models.hpp"
+#include "tests/unit/checkpoint/written_step.hpp"
 
 namespace titan::checkpoint {
 namespace {
@@ -41,6 +42,26 @@ TEST_F(ExportHub, OneFileHasNoIndex) {
   EXPECT_THAT(elements<float>(read(), "theirs"), ElementsAre(1, 2));
   const SafetensorsHeader header = read_safetensors_header(folder_ / "hub/model.safetensors");
   EXPECT_EQ(header.metadata, (std::map<std::string, std::string>{{"format", "pt"}}));
+}
+
+TEST_F(ExportHub, ATensorWithoutElementsComesThroughAStepOfOurs) {
+  testing::WrittenStep step(folder_ / "step-3");
+  step.manifest.contents = Contents::model_only;
+  const std::vector<float> values{1, 2};
+  const HeldPart parts[] = {{{"a", DType::f32, {2}}, {{0}, {2}}, reinterpret_cast<const std::byte*>(values.data())},
+                            {{"none", DType::bf16, {0, 3}}, {{0, 0}, {0, 3}}, nullptr}};
+  const std::string& id = step.manifest.save_id;
+  const ShardReport report = write_shard(system_calls(), step.folder() / shard_name(0, 1), lay_out_shard(parts, id));
+  step.manifest.files.push_back({report.name, report.size, report.hash});
+  step.add_file(kIndexFile, write_index(index_of(step.folder(), {&report, 1}, id)));
+  step.put_manifest();
+  const Source source = open_titan(step.folder());
+  EXPECT_EQ(source.tensors.at("none"), (StoredTensor{DType::bf16, {0, 3}, {}}));
+  const WantedPart wanted{{"none", DType::bf16, {0, 3}}, {{0, 0}, {0, 3}}, nullptr};
+  EXPECT_NO_THROW(read_parts(source, {&wanted, 1}));
+  write(source, {{"a", "theirs"}, {"none", "their_none"}});
+  EXPECT_THAT(elements<float>(read(), "theirs"), ElementsAre(1, 2));
+  EXPECT_EQ(read().tensors.at("their_none"), source.tensors.at("none"));
 }
 
 TEST_F(ExportHub, FilesAreCutBySize) {

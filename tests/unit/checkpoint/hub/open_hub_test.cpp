@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/error.hpp"
+#include "core/base/files.hpp"
 #include "core/base/hashing.hpp"
 #include "tests/support/thrown_text.hpp"
 #include "tests/unit/checkpoint/hub/hub_models.hpp"
@@ -8,6 +9,7 @@
 namespace titan::checkpoint {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -58,7 +60,8 @@ TEST_F(OpenHub, NeitherIsNoModel) {
 
 TEST_F(OpenHub, FilesMustBeThere) {
   std::filesystem::remove(folder_ / "model-2.safetensors");
-  EXPECT_THAT(refusal(), HasSubstr("model-2.safetensors: No such file"));
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("a file that the index names is missing: "), HasSubstr("model-2.safetensors")));
 }
 
 TEST_F(OpenHub, TensorsMustBeInTheirFile) {
@@ -101,23 +104,86 @@ TEST_F(OpenHub, AMillionEntriesOfNothing) {
   EXPECT_THAT(refusal(), HasSubstr("more values than allowed"));
 }
 
-TEST_F(OpenHub, AManifestVouchesForTheFiles) {
-  write_tensors(folder_ / "model.safetensors", {{"c", {1}, {7}}});
-  Manifest manifest;
-  manifest.save_id = std::string(32, 'a');
-  manifest.contents = Contents::model_only;
-  const auto put = [&](std::uint64_t size, const std::string& hash) {
-    manifest.files = {{"model.safetensors", size, hash}};
-    folder_.write("MANIFEST.json", write_manifest(manifest));
+/// A step of ours whose files are the hub's.
+class StepOfHubFiles : public OpenHub {
+ protected:
+  StepOfHubFiles() {
+    manifest_.save_id = std::string(32, 'a');
+    manifest_.contents = Contents::model_only;
+    for (const char* name : {"model.safetensors.index.json", "model-1.safetensors", "model-2.safetensors"}) {
+      manifest_.files.push_back({name, std::filesystem::file_size(folder_ / name), hash128_file(folder_ / name)});
+    }
+    put_manifest();
+  }
+
+  void put_manifest() { folder_.write("MANIFEST.json", write_manifest(manifest_)); }
+  void flip_last_byte(const std::string& name) {
+    std::string content = read_file(folder_ / name, 1U << 20U);
+    content.back() = static_cast<char>(content.back() ^ 1);
+    folder_.write(name, content);
+  }
+
+  Manifest manifest_;
+};
+
+TEST_F(StepOfHubFiles, AManifestVouchesForTheFiles) {
+  const Source hub = open();
+  EXPECT_EQ(hub.manifest, manifest_);
+  EXPECT_THAT(verify(hub), IsEmpty());
+  EXPECT_THAT(elements<float>(hub, "a"), ElementsAre(1, 2));
+}
+
+TEST_F(StepOfHubFiles, NothingIsReadOfADamagedFile) {
+  flip_last_byte("model-2.safetensors");  // of the elements
+  const Source hub = open();
+  EXPECT_THAT(verify(hub), ElementsAre(HasSubstr("model-2.safetensors: damaged")));
+  std::vector<float> a(2), b(3);
+  const WantedPart wanted[] = {{{"a", DType::f32, {2}}, {{0}, {2}}, reinterpret_cast<std::byte*>(a.data())},
+                               {{"b", DType::f32, {1, 3}}, {{0, 0}, {1, 3}}, reinterpret_cast<std::byte*>(b.data())}};
+  EXPECT_THAT(error_text<DataError>([&] { read_parts(hub, wanted); }),
+              AllOf(HasSubstr("damaged file: "), HasSubstr("/model-2.safetensors: its hash is not the one in")));
+  EXPECT_THAT(a, ElementsAre(0, 0)) << "of the file that is whole neither";
+  EXPECT_NO_THROW(read_parts(hub, {wanted, 1})) << "nothing of the damaged file is wanted";
+}
+
+TEST_F(StepOfHubFiles, HashingIsPartOfTheProgress) {
+  const Source hub = open();
+  std::uint64_t last = 0, all = 0, calls = 0;
+  std::vector<float> a(2);
+  const WantedPart wanted{{"a", DType::f32, {2}}, {{0}, {2}}, reinterpret_cast<std::byte*>(a.data())};
+  const auto tell = [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_GT(done, last);
+    last = done;
+    all = total;
+    ++calls;
   };
-  const std::uint64_t size = std::filesystem::file_size(folder_ / "model.safetensors");
-  put(size, hash128_file(folder_ / "model.safetensors"));
-  EXPECT_EQ(open().manifest, manifest);
-  EXPECT_THAT(verify(open()), IsEmpty());
-  put(size, std::string(32, '0'));
-  EXPECT_THAT(verify(open()), ElementsAre(HasSubstr("model.safetensors: damaged")));
-  put(size + 1, std::string(32, '0'));
-  EXPECT_THAT(refusal(), HasSubstr("the manifest does not list the file, or with another size: "));
+  read_parts(hub, {&wanted, 1}, {.progress = tell});
+  EXPECT_EQ(last, all);
+  EXPECT_EQ(calls, 2U);
+  last = 0;
+  read_parts(hub, {&wanted, 1}, {.progress = tell});
+  EXPECT_EQ(calls, 3U) << "the file is hashed once";
+}
+
+TEST_F(StepOfHubFiles, FilesMustBeThoseOfTheManifest) {
+  flip_last_byte("model.safetensors.index.json");
+  EXPECT_THAT(refusal(), HasSubstr("model.safetensors.index.json: hash is not the one in its manifest"));
+  flip_last_byte("model.safetensors.index.json");
+  manifest_.files[1].size += 1;
+  put_manifest();
+  EXPECT_THAT(refusal(), HasSubstr("of another size than its manifest says"));
+  manifest_.files.erase(manifest_.files.begin() + 1);
+  put_manifest();
+  EXPECT_THAT(refusal(), HasSubstr("the manifest does not list a file of the model: "));
+  manifest_.files.push_back({"gone", 1, std::string(32, '0')});
+  put_manifest();
+  EXPECT_THAT(refusal(), HasSubstr("a file is missing: "));
+}
+
+TEST_F(StepOfHubFiles, TheStepIsThatOfTheFolder) {
+  const test::TemporaryFolder run;
+  std::filesystem::copy(folder_.path(), run / "step-9");
+  EXPECT_THAT(error_text<DataError>([&] { open_hub(run / "step-9"); }), HasSubstr("the manifest is of another step: "));
 }
 
 TEST(OpenHubVectors, TransformersFilesHoldTheWeights) {
