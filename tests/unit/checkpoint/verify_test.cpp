@@ -13,6 +13,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class VerifyTest : public ::testing::Test {
@@ -53,6 +54,17 @@ TEST_F(VerifyTest, FindsNothingWrongAndTellsHowFarItIs) {
               IsEmpty());
   EXPECT_EQ(last, all);
   EXPECT_EQ(all, 2 * step_.source.files[0].size + 2);
+}
+
+TEST_F(VerifyTest, NamesTensorsOfTheFirstHundredFindingsOnly) {
+  std::mt19937_64 random(2);
+  step_.add_shard({testing::random_tensor("layers.2.w", DType::u8, {120, 4096}, random)});
+  step_.set_block_size(4096);
+  folder_.write("shard-00002-of-00099.safetensors", std::string(step_.source.files[2].size, '\0'));
+  const std::vector<std::string> found = faults();
+  ASSERT_EQ(found.size(), 121U);
+  EXPECT_THAT(found[99], HasSubstr(", in layers.2.w"));
+  EXPECT_THAT(found[100], AllOf(HasSubstr("damaged: bytes 409600 to 413696"), Not(HasSubstr("layers.2.w"))));
 }
 
 TEST_F(VerifyTest, NamesFileAndTensorOfEveryDamagedBlock) {
