@@ -22,12 +22,12 @@ constexpr std::uint64_t kMostBytesAtOnce = std::uint64_t{64} << 20U;
 
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Files that are removed again unless all were written.
+/// Files that are removed again unless all were written, the last one first: metadata names the others.
 class NewFiles {
  public:
   explicit NewFiles(SystemCalls& calls) : calls_(calls) {}
   ~NewFiles() {
-    for (const std::filesystem::path& path : paths_) calls_.unlink(path.c_str());
+    for (auto path = paths_.rbegin(); path != paths_.rend(); ++path) calls_.unlink(path->c_str());
   }
   NewFiles(const NewFiles&) = delete;
   NewFiles& operator=(const NewFiles&) = delete;
@@ -143,8 +143,9 @@ void write_metadata(SystemCalls& calls, NewFiles& new_files, const ExportPlan& p
   if (calls.rename(temporary.c_str(), path.c_str()) != 0) {
     throw CreateError("[checkpoint] cannot create file: ", printable(path.native()), ": ", reason_of(errno));
   }
-  new_files.keep();
+  new_files.add(path);
   sync_folder(calls, folder);
+  new_files.keep();
 }
 
 }  // namespace
