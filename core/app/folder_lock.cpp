@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "core/base/error.hpp"
+#include "core/base/files.hpp"
 #include "core/base/log.hpp"
 
 namespace titan::app {
@@ -37,7 +38,7 @@ std::string holder_of(int descriptor) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::filesystem::path& folder) {
+FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view option) {
   const std::filesystem::path path = folder / kFile;
   file_ = open_descriptor(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
   const int error = file_.is_open() ? 0 : errno;
@@ -47,15 +48,28 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
   }
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
-      throw CreateError("[run] another run writes to the dump folder: ", printable(folder.native()), ", locked by ",
-                        holder_of(file_.get()), ": choose another with --dump_folder");
+      throw CreateError("[run] another run writes to the folder: ", printable(folder.native()), ", locked by ",
+                        holder_of(file_.get()), ": choose another with --", option);
     }
-    log_warning("run", "the dump folder cannot be locked, another run may write to it too: ", reason(errno));
+    log_warning("run", "a folder cannot be locked, another run may write to it too: ", printable(folder.native()), ": ",
+                reason(errno));
     return;
   }
   const std::string name = own_name();
   // The text is for people; the lock counts.
   if (::ftruncate(file_.get(), 0) == 0) static_cast<void>(write_all(file_.get(), name));
+}
+
+RunLocks lock_run_folders(const config::Config& config) {
+  const std::filesystem::path dump = config.string("dump_folder");
+  RunLocks locks{FolderLock(dump, "dump_folder"), FolderLock()};
+  const bool saves = config.boolean("checkpoint.enable") && !config.boolean("checkpoint.load_only");
+  const std::filesystem::path checkpoints = dump / config.string("checkpoint.folder");
+  const std::filesystem::path within = checkpoints.lexically_normal().lexically_relative(dump.lexically_normal());
+  if (!saves || (!within.empty() && *within.begin() != "..")) return locks;
+  create_folder(checkpoints);
+  locks.checkpoints = FolderLock(checkpoints, "checkpoint.folder");
+  return locks;
 }
 
 void announce_locked_folder() { ::setenv(kVariable, "1", 1); }

@@ -30,7 +30,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   check_selection(session, config);
   const std::int64_t ranks = world_size(resolution.command_line);
   const config::Mesh mesh = config::Mesh::from(config, ranks);
-  checkpoint::check_folders(checkpoint::read_options(config, mesh.world_size()));
+  checkpoint::check_before_start(config, mesh.world_size());
   const config::Sizes sizes = check_layout(session, config, mesh);
   print(concat("mesh: ", mesh.describe(), "\nstep of a data-parallel rank: ", config::describe(sizes), "\nok\n"));
 }

@@ -65,7 +65,7 @@ config::Config check_run(const Session& session, const launch::LaunchOptions& op
   const config::Mesh mesh = config::Mesh::from(config, options.world_size());
   log_info("launch", "mesh: ", mesh.describe());
   config::plan_sizes(config, mesh);
-  checkpoint::check_folders(checkpoint::read_options(config, mesh.world_size()));
+  checkpoint::check_before_start(config, mesh.world_size());
   if (mesh.world_size() > 1) check_before_start(own_program(), run.words, mesh.world_size());
   return config;
 }
@@ -88,7 +88,7 @@ void run(const Session& session, const config::Invocation& invocation) {
 
   const std::filesystem::path dump_folder = make_dump_folder(config);
   // One machine locks for all: they may share the folder.
-  const FolderLock lock = job.options.node_rank == 0 ? FolderLock(dump_folder) : FolderLock();
+  const RunLocks locks = job.options.node_rank == 0 ? lock_run_folders(config) : RunLocks();
   announce_locked_folder();
   job.program = own_program();
   job.arguments = job.options.command;

@@ -24,11 +24,11 @@ void run(const Session& session, const config::Invocation& invocation) {
   check_selection(session, config);
   const RankEnvironment ranks = read_rank_environment().value_or(RankEnvironment{});
   const config::Mesh mesh = config::Mesh::from(config, ranks.world_size);
-  checkpoint::check_folders(checkpoint::read_options(config, ranks.world_size));
+  checkpoint::check_before_start(config, ranks.world_size);
   stop_flag().check();
-  const std::filesystem::path folder = make_dump_folder(config);
+  make_dump_folder(config);
   // One rank locks for all.
-  const FolderLock lock = ranks.rank == 0 && !folder_is_locked_for_us() ? FolderLock(folder) : FolderLock();
+  const RunLocks locks = ranks.rank == 0 && !folder_is_locked_for_us() ? lock_run_folders(config) : RunLocks();
   prepare_run_folder(config, ranks.rank);
   write_errors_to(config.string("dump_folder"));
   stop_flag().check();

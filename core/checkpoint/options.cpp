@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/step_folders.hpp"
 
 namespace titan::checkpoint {
 namespace {
@@ -91,6 +92,24 @@ std::vector<std::string> ignored_when_off(const Config& config) {
   return {concat("without --checkpoint.enable these have no effect: ", join(given, ", "))};
 }
 
+void check_can_write(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path existing = folder;
+  // The nearest parent that is there decides; a link that leads nowhere is there and no folder.
+  while (!fs::exists(fs::symlink_status(existing, error)) && existing.has_relative_path()) {
+    existing = existing.has_parent_path() ? existing.parent_path() : fs::path(".");
+  }
+  if (!fs::is_directory(existing, error)) {
+    throw CreateError("[checkpoint] checkpoint.folder cannot be made, something else has that name: ",
+                      printable(existing.native()));
+  }
+  if (::access(existing.c_str(), W_OK | X_OK) != 0) {
+    throw CreateError("[checkpoint] checkpoint.folder cannot be written to: ", printable(existing.native()), ": ",
+                      std::generic_category().message(errno));
+  }
+}
+
 }  // namespace
 
 Options read_options(const Config& config, std::int64_t world_size) {
@@ -133,8 +152,12 @@ std::vector<std::string> ignored_options(const Config& config) {
   const bool load_only = config.boolean("checkpoint.load_only");
   add_if(load_only && config.boolean("checkpoint.enable_first_step_checkpoint"),
          "checkpoint.enable_first_step_checkpoint is ignored: checkpoint.load_only never saves");
-  add_if(load_only && is_given(config, "checkpoint.interval"),
-         "checkpoint.interval is ignored: checkpoint.load_only never saves");
+  for (const char* option : {"checkpoint.interval", "checkpoint.keep_latest_k", "checkpoint.async_mode",
+                             "checkpoint.last_save_model_only", "checkpoint.last_save_in_hf"}) {
+    if (load_only && is_given(config, option)) {
+      found.push_back(concat(option, " is ignored: checkpoint.load_only never saves"));
+    }
+  }
   add_if(!config.boolean("checkpoint.last_save_model_only") && is_given(config, "checkpoint.export_dtype"),
          "checkpoint.export_dtype has no effect without checkpoint.last_save_model_only");
   const bool has_initial_path =
@@ -146,28 +169,25 @@ std::vector<std::string> ignored_options(const Config& config) {
   return found;
 }
 
+void check_before_start(const Config& config, std::int64_t world_size) {
+  check_folders(read_options(config, world_size));
+}
+
 void check_folders(const Options& options) {
   if (!options.enable) return;
   namespace fs = std::filesystem;
   std::error_code error;
-  if (options.initial_load_path && !fs::is_directory(*options.initial_load_path, error)) {
+  const bool has_steps = fs::is_directory(options.folder, error) && !step_folders(options.folder).empty();
+  if (options.initial_load_path && !has_steps && !fs::is_directory(*options.initial_load_path, error)) {
     throw InputError("[checkpoint] checkpoint.initial_load_path is no folder: ",
                      printable(options.initial_load_path->native()));
   }
   if (options.load_only) return;
-  fs::path existing = options.folder;
-  // The nearest parent that is there decides; a link that leads nowhere is there and no folder.
-  while (!fs::exists(fs::symlink_status(existing, error)) && existing.has_relative_path()) {
-    existing = existing.has_parent_path() ? existing.parent_path() : fs::path(".");
+  if (options.create_seed_checkpoint && has_steps) {
+    throw CreateError("[checkpoint] a seed checkpoint is the first step of a folder, and this one has steps: ",
+                      printable(options.folder.native()), ": choose another with --checkpoint.folder");
   }
-  if (!fs::is_directory(existing, error)) {
-    throw CreateError("[checkpoint] checkpoint.folder cannot be made, something else has that name: ",
-                      printable(existing.native()));
-  }
-  if (::access(existing.c_str(), W_OK | X_OK) != 0) {
-    throw CreateError("[checkpoint] checkpoint.folder cannot be written to: ", printable(existing.native()), ": ",
-                      std::generic_category().message(errno));
-  }
+  check_can_write(options.folder);
 }
 
 }  // namespace titan::checkpoint

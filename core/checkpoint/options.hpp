@@ -49,8 +49,12 @@ Options read_options(const config::Config& config, std::int64_t world_size);
 /// One text for each option that has no effect in this configuration.
 std::vector<std::string> ignored_options(const config::Config& config);
 
-/// CreateError unless the run could save in that folder: it is one, or can be made. Makes nothing. InputError when
-/// there is an initial_load_path that does not exist. Returns at once when checkpoints are off.
+/// CreateError unless the run could save in that folder: it is one, or can be made; a seed needs one without steps.
+/// Makes nothing. InputError when there is an initial_load_path that does not exist. Returns at once when checkpoints
+/// are off.
 void check_folders(const Options& options);
+
+/// Refuses, before a rank is started, what read_options() and check_folders() refuse.
+void check_before_start(const config::Config& config, std::int64_t world_size);
 
 }  // namespace titan::checkpoint

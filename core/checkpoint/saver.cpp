@@ -257,7 +257,7 @@ class Saver::Impl {
     save.committed = monotonic_seconds();
     try {
       retain(calls_, options_.folder, options_.keep_latest_k, options_.loaded);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {  // the step is committed, whatever comes after
       log_warning(kTag, "cannot remove old steps: ", error.what());
     }
   }

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/zero.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -77,6 +78,17 @@ AdamOptimizer::AdamOptimizer(const std::vector<nn::Parameter*>& parameters, cons
       group.states.push_back(fresh_state(*parameters[index]));
     }
     groups_.push_back(std::move(group));
+  }
+}
+
+void AdamOptimizer::reset() {
+  const at::NoGradGuard no_grad;
+  for (Group& group : groups_) {
+    for (AdamState& state : group.states) {
+      state.exp_avg.zero_();
+      state.exp_avg_sq.zero_();
+      state.step.zero_();
+    }
   }
 }
 

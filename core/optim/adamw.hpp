@@ -37,6 +37,9 @@ class AdamOptimizer {
   /// cast. InternalError when a gradient is missing.
   void step(double lr_factor);
 
+  /// Forgets all it has seen: moments and steps are 0 again.
+  void reset();
+
   const std::vector<Group>& groups() const { return groups_; }
   /// The first group's rate at that factor.
   double lr(double lr_factor) const { return groups_.empty() ? 0 : groups_.front().options.lr * lr_factor; }

@@ -116,14 +116,17 @@ void Run::make_trainer(optim::LrSchedule schedule) {
 void Run::load() {
   RankTeam team(*ranks_);
   team.set_activity("checkpoint.load");
-  LoadTarget target{tree_, trainer_->optimizer(), [this] { return checkpoint::hub_names_of(run_.host, run_.model); },
-                    checkpoint::saved_config(*run_.config)};
+  const checkpoint::Origin origin = origin_of(run_, ranks_->mesh());
+  LoadTarget target{tree_,         trainer_->optimizer(), [this] { return hub_names(); },
+                    origin.config, origin.plugins,        options_.steps};
   loaded_ = load_checkpoint(team, options_.checkpoint, target);
   if (!loaded_.state) return;
   const checkpoint::TrainState& state = *loaded_.state;
   trainer_->go_on_from(state.step, state.schedule_step, state.num_tokens);
   if (state.dataloader) source_->load_state(*state.dataloader);
 }
+
+std::vector<checkpoint::HubName> Run::hub_names() const { return checkpoint::hub_names_of(run_.host, run_.model); }
 
 void Run::train() {
   try {
@@ -139,12 +142,16 @@ void Run::train_or_save_seed() {
   if (ranks_->rank() == 0) {
     for (const std::string& text : checkpoint::ignored_options(*run_.config)) log_warning("checkpoint", text);
   }
+  if (loaded_.is_finished) {
+    log_info("train", "nothing is left to train, the last step is saved: ", checkpoint::step_name(*loaded_.step),
+             " of ", options_.steps);
+    return;
+  }
   std::optional<Checkpointer> checkpointer;
   if (saving.saves()) {
     checkpointer.emplace(
         saving,
-        CheckpointParts{tree_, *trainer_, *ranks_, [this] { return checkpoint::hub_names_of(run_.host, run_.model); },
-                        origin_of(run_, ranks_->mesh())},
+        CheckpointParts{tree_, *trainer_, *ranks_, [this] { return hub_names(); }, origin_of(run_, ranks_->mesh())},
         loaded_);
   }
   if (saving.create_seed_checkpoint) return checkpointer->save_seed();

@@ -55,6 +55,7 @@ class Run {
   void make_pipeline();
   void make_trainer(optim::LrSchedule schedule);
   void load();
+  std::vector<checkpoint::HubName> hub_names() const;
   void train_or_save_seed();
   /// Throws the exception being handled, after telling the others.
   [[noreturn]] void fail();

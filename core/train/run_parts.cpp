@@ -114,8 +114,11 @@ void announce(const EngineRun& run, const RunOptions& options, const Ranks& rank
            at::get_num_threads(), at::get_num_threads() == 1 ? " thread" : " threads");
   if (!ranks.alone()) log_info("train", "layout: ", ranks.mesh().describe(), ", this is rank ", ranks.rank());
   const std::int64_t degree = data_degree(ranks.mesh());
-  log_info("train", "training starts: ", options.steps, options.steps == 1 ? " step of " : " steps of ",
-           describe(options.sizes), degree == 1 ? "" : concat(" on each of ", degree, " data-parallel ranks"));
+  const bool goes_on = event.first_step > 1;
+  log_info("train",
+           goes_on ? concat("training goes on at step ", event.first_step, ": ") : "training starts: ", options.steps,
+           options.steps == 1 ? " step of " : " steps of ", describe(options.sizes),
+           degree == 1 ? "" : concat(" on each of ", degree, " data-parallel ranks"));
 }
 
 }  // namespace titan::train

@@ -77,7 +77,7 @@ void save(LoopParts& parts, std::int64_t step, Progress& progress) {
 
 void end_with_data(LoopParts& parts) {
   const std::int64_t step = parts.trainer.steps_done();
-  if (parts.checkpointer != nullptr) parts.checkpointer->run_end();
+  if (parts.checkpointer != nullptr) parts.checkpointer->run_end(/*is_early=*/parts.end_of_data_is_error);
   if (!parts.end_of_data_is_error) {
     log_warning("train", "the data ended before the last step, training ends here: step ", step, " of ",
                 parts.begin.last_step, ": --dataloader.repeat begins again at its end");
@@ -101,14 +101,28 @@ void run_steps(LoopParts& parts) {
   }
 }
 
-/// Saves before an agreed stop, and ends with Exit::stopped; goes on with the stop where there is nothing to save.
-[[noreturn]] void stop(LoopParts& parts, const Interrupted& interruption) {
+/// What ranks that have agreed to end still do together: one that fails in it is missed by the others.
+template <class Action>
+void save_together(LoopParts& parts, const Action& action) {
+  if (parts.checkpointer == nullptr) return;
+  if (parts.ranks != nullptr) parts.ranks->rejoin();
+  action(*parts.checkpointer);
+}
+
+/// Saves before an agreed stop, and ends with Exit::stopped; goes on with the stop where there is nothing to save. All
+/// is done where the last step was, and a validation alone is given up.
+void stop(LoopParts& parts, const Interrupted& interruption) {
+  const bool is_done = parts.checkpointer != nullptr && parts.trainer.steps_done() >= parts.begin.last_step;
   std::optional<std::filesystem::path> saved;
-  if (parts.checkpointer != nullptr) saved = parts.checkpointer->stop();
+  save_together(parts, [&](Checkpointer& checkpointer) {
+    if (is_done) return checkpointer.run_end();
+    saved = checkpointer.stop();
+  });
+  if (is_done) return;
   if (parts.ranks != nullptr) parts.ranks->part();
   if (!saved) throw Interrupted(interruption.signal());
-  throw Stopped("[train] ", interruption.what(), ", the state is saved: ", printable(saved->native()),
-                ": the same command goes on from there");
+  throw Stopped("[train] ", interruption.what(), ", the state is saved: ", printable(saved->native()), ": ",
+                parts.checkpointer->continuation());
 }
 
 void run_steps_or_stop(LoopParts& parts) {
@@ -117,6 +131,11 @@ void run_steps_or_stop(LoopParts& parts) {
     run_steps(parts);
   } catch (const Interrupted& interrupted) {
     interruption = interrupted;
+  } catch (const NonFiniteError&) {
+    // All ranks saw it; a save of an earlier step that is under way is still good.
+    save_together(parts, [](Checkpointer& checkpointer) { checkpointer.finish(); });
+    if (parts.ranks != nullptr) parts.ranks->part();
+    throw;
   }
   if (interruption) stop(parts, *interruption);
 }

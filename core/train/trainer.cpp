@@ -81,8 +81,7 @@ bool Trainer::agree_to_begin(const std::vector<data::Batch>& batches, StepResult
   const Outlook outlook =
       agree(options_.ranks, {count_tokens(batches), count_valid(batches), batches.empty() ? 1 : 0, stop_requested()});
   if (outlook.stop_signal != 0) {
-    // There is still a checkpoint to save together.
-    if (!options_.stops_between_steps) part();
+    part();
     throw Interrupted(outlook.stop_signal);
   }
   if (outlook.ranks_without_data > 0) return false;

@@ -86,27 +86,37 @@ void Checkpointer::step_end(std::int64_t step, bool is_last) {
   }
 }
 
-void Checkpointer::run_end() {
+void Checkpointer::run_end(bool is_early) {
+  saver_->finish();
   const std::int64_t step = parts_.trainer.steps_done();
-  const bool is_new = step > 0 && ended_with_ != step && loaded_step_ != step;
-  if (is_new) {
-    ended_with_ = step;
-    if (options_.last_save_in_hf) {
-      save_for_hub(step);
-    } else if (options_.last_save_model_only) {
-      save(step, Contents::model_only, /*is_export=*/true);
-    } else if (saver_->finish(); saver_->last_committed() != step) {
-      save(step, Contents::full, /*is_export=*/false);
+  if (step == 0) return;
+  if (is_saved(step)) {
+    const bool is_asked_otherwise = !is_early && options_.last_save_model_only && loaded_step_ != step;
+    if (is_asked_otherwise) {
+      log_info("checkpoint", checkpoint::step_name(step),
+               " is saved already, with all of the state: titan checkpoint convert makes a model of it");
     }
+  } else if (is_early || !options_.last_save_model_only) {
+    save(step, Contents::full, /*is_export=*/false);
+  } else if (options_.last_save_in_hf) {
+    save_for_hub(step);
+  } else {
+    save(step, Contents::model_only, /*is_export=*/true);
   }
   saver_->finish();
+}
+
+void Checkpointer::finish() { saver_->finish(); }
+
+bool Checkpointer::is_saved(std::int64_t step) const {
+  return saver_->last_committed() == step || loaded_step_ == step;
 }
 
 std::optional<fs::path> Checkpointer::stop() {
   const std::int64_t step = parts_.trainer.steps_done();
   if (step == 0) return std::nullopt;
   saver_->finish();
-  if (saver_->last_committed() == step || loaded_step_ == step) {
+  if (is_saved(step)) {
     log_info("checkpoint", "nothing new to save: step ", step);
   } else {
     if (const auto last = saver_->last_result()) {
@@ -116,6 +126,17 @@ std::optional<fs::path> Checkpointer::stop() {
     saver_->finish();
   }
   return options_.folder / checkpoint::step_name(step);
+}
+
+std::string Checkpointer::continuation() const {
+  std::vector<std::string> dropped;
+  if (options_.load_step >= 0) dropped.emplace_back("checkpoint.load_step");
+  const checkpoint::Excluded& excluded = options_.excluded;
+  if (excluded.optimizer || excluded.lr_scheduler || excluded.dataloader || excluded.train_state) {
+    dropped.emplace_back("checkpoint.exclude_from_loading");
+  }
+  if (dropped.empty()) return "the same command goes on from there";
+  return concat("the same command without ", join(dropped, " and "), " goes on from there");
 }
 
 void Checkpointer::save_seed() {
@@ -139,6 +160,7 @@ void Checkpointer::save(std::int64_t step, Contents contents, bool is_export) {
     request.parts.push_back(held(random));
     request.extra.push_back({checkpoint::kTrainStateFile, train_state()});
   }
+  team_.set_activity(concat("checkpoint.save ", checkpoint::step_name(step)));
   saver_->save(request);
 }
 
@@ -149,6 +171,7 @@ void Checkpointer::save_for_hub(std::int64_t step) {
     if (plan_->writes(i) && tensors_[i].kind == StateKind::model) model.push_back(held(tensors_[i]));
   }
   const std::int64_t history = std::max(loaded_step_.value_or(0), saver_->last_committed().value_or(0));
+  team_.set_activity(concat("checkpoint.save ", checkpoint::step_name(step)));
   save_hub_step(team_, options_, {step, history, std::move(model), parts_.hub_names(), parts_.origin});
 }
 

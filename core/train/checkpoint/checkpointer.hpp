@@ -36,17 +36,23 @@ class Checkpointer {
   /// Hears of a finished step: saves if one is due, and agrees on how far an asynchronous save is. Errors as
   /// checkpoint::Saver.
   void step_end(std::int64_t step, bool is_last);
-  /// Saves the last step, when the data ended before it was known to be the last; then waits for what is under way.
-  void run_end();
+  /// Saves the last step as the options want it, or all of the state where the run ends too early; a step that is saved
+  /// already stays as it is. Then waits for what is under way.
+  void run_end(bool is_early = false);
+  /// Waits for what is under way.
+  void finish();
   /// Saves all of the state after an agreed stop, unless this step is saved already. Returns the folder of the step:
   /// none when there is nothing to go on from, as no step was done.
   std::optional<std::filesystem::path> stop();
+  /// How the user goes on after stop().
+  std::string continuation() const;
   /// Saves the initial weights as step 0.
   void save_seed();
 
  private:
   void save(std::int64_t step, checkpoint::Contents contents, bool is_export);
   void save_for_hub(std::int64_t step);
+  bool is_saved(std::int64_t step) const;
   std::string train_state();
   bool is_due(std::int64_t step) const;
   void report_needs();
@@ -58,7 +64,6 @@ class Checkpointer {
   std::vector<StateTensor> tensors_;  // of the model and the optimizer
   std::optional<WriterPlan> plan_;
   std::unique_ptr<checkpoint::Saver> saver_;
-  std::optional<std::int64_t> ended_with_;  // the last step was saved in its own way
 };
 
 }  // namespace titan::train

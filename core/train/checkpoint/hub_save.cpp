@@ -1,6 +1,7 @@
 #include "core/train/checkpoint/hub_save.hpp"
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -19,6 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 using checkpoint::ManifestFile;
 using checkpoint::ShardReport;
+
+std::uintmax_t size_of(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error) throw IoError("[checkpoint] cannot read file: ", printable(path.native()), ": ", error.message());
+  return size;
+}
 
 /// The save of one step, as one rank goes through it.
 class HubSave {
@@ -76,7 +84,7 @@ class HubSave {
       source.files = std::move(index.files);
       const checkpoint::HubExport how{.dtype = options_.export_dtype, .rank = team_.rank(), .world_size = team_.size()};
       for (const std::string& name : checkpoint::export_hub(calls_, source, what_.names, temporary_, how)) {
-        mine += concat(name, ' ', fs::file_size(temporary_ / name), ' ', hash128_file(temporary_ / name), '\n');
+        mine += concat(name, ' ', size_of(temporary_ / name), ' ', hash128_file(temporary_ / name), '\n');
       }
     });
     for (const std::string& text : team_.gather(mine)) {
@@ -106,6 +114,7 @@ class HubSave {
     checkpoint::publish_step(calls_, options_.folder, temporary_, std::move(manifest), {}, {}, [this] {
       checkpoint::abandon_newer(calls_, options_.folder, what_.history, save_id_.substr(0, 8));
     });
+    checkpoint::retain(calls_, options_.folder, options_.keep_latest_k, what_.history);
     log_info("checkpoint", checkpoint::step_name(what_.step),
              " saved in the form of the Hugging Face hub: ", files_.size(), files_.size() == 1 ? " file" : " files");
   }

@@ -39,9 +39,29 @@ struct Choice {
   bool model_only = false;
 };
 
+/// Whether a folder of a step's name is ours, though it may have lost a file. Another's, and one that nobody filled, is
+/// left alone.
+bool is_ours(const fs::path& folder) {
+  return checkpoint::has_marker(folder) || fs::exists(folder / checkpoint::kIndexFile) ||
+         fs::exists(folder / checkpoint::kTrainStateFile);
+}
+
+/// Steps of ours in the folder, by increasing step.
+std::vector<std::int64_t> own_steps(const fs::path& folder) {
+  std::vector<std::int64_t> steps = checkpoint::step_folders(folder);
+  std::erase_if(steps, [&](std::int64_t step) {
+    const fs::path path = folder / checkpoint::step_name(step);
+    const bool is_other = !is_ours(path);
+    if (is_other)
+      log_warning("checkpoint", "this is no checkpoint of titan, it is left alone: ", printable(path.native()));
+    return is_other;
+  });
+  return steps;
+}
+
 /// Steps of the folder to try, the newest first.
 std::vector<std::int64_t> steps_to_try(const Options& options) {
-  std::vector<std::int64_t> steps = checkpoint::step_folders(options.folder);
+  std::vector<std::int64_t> steps = own_steps(options.folder);
   if (options.load_step < 0) {
     std::ranges::reverse(steps);
     return steps;
@@ -100,6 +120,7 @@ class Loading {
   void check() {
     work_together(team_, act("checking"), [this] {
       check_contents();
+      if (is_finished_) return;
       if (!choice_.model_only) state_ = train_state();
       collect();
       check_names();
@@ -108,14 +129,23 @@ class Loading {
   }
 
   Loaded fill() {
-    work_together(team_, act("reading"),
-                  [this] { checkpoint::read_parts(source_, wanted_parts(), {.rules = rules()}); });
+    if (is_finished_) return {std::nullopt, choice_.step, true};
+    // A step that turned out damaged may have left something in there.
+    target_.optimizer.reset();
+    checkpoint::ReadOptions how{.rules = rules()};
+    how.progress = [this](std::uint64_t, std::uint64_t) {
+      if (canceled_) throw PeerError("[checkpoint] reading was given up, a peer is lost");
+    };
+    work_together(
+        team_, act("reading"), [&] { checkpoint::read_parts(source_, wanted_parts(), how); }, &canceled_);
     target_.tree.refresh_compute();
     if (tensors_.back().kind == StateKind::random) target_.tree.set_random_state(tensors_.back().values);
     warn_of_differences();
     log_info("checkpoint", "loaded ", printable(choice_.folder.native()), choice_.model_only ? ", the model alone" : "",
              ", in ", seconds_text(monotonic_seconds() - begin_));
-    return {state_, choice_.step};
+    // Steps that are counted anew are another history.
+    const bool begins_anew = state_ && options_.excluded.train_state;
+    return {state_, begins_anew ? std::nullopt : choice_.step};
   }
 
  private:
@@ -131,7 +161,9 @@ class Loading {
   void check_contents() {
     // A seed: step 0 of any contents begins a run.
     if (choice_.step == 0) choice_.model_only = true;
-    if (!source_.train_state && !choice_.model_only) {
+    if (source_.train_state || choice_.model_only) return;
+    is_finished_ = choice_.step && options_.load_step < 0 && *choice_.step >= target_.last_step;
+    if (!is_finished_) {
       throw DataError("[checkpoint] this step holds the model alone, training cannot go on from it: ",
                       printable(choice_.folder.native()),
                       ": name an older one with --checkpoint.load_step, or begin a new run in another folder with ",
@@ -183,15 +215,25 @@ class Loading {
   bool is_expected_of_optimizer(std::string_view name, const std::set<std::string, std::less<>>& known) const {
     if (choice_.model_only || options_.excluded.optimizer) return true;
     // Other pipeline stages hold the states of their parameters.
-    name.remove_prefix(std::string_view("optimizer.state.").size());
-    return known.contains(name.substr(0, name.rfind('.')));
+    constexpr std::string_view kPrefix = "optimizer.state.";
+    const std::size_t dot = name.rfind('.');
+    if (!name.starts_with(kPrefix) || dot < kPrefix.size()) return false;
+    const std::string_view what = name.substr(dot + 1);
+    const bool is_adams = what == "exp_avg" || what == "exp_avg_sq" || what == "step";
+    return is_adams && known.contains(name.substr(kPrefix.size(), dot - kPrefix.size()));
   }
 
   void warn_of_differences() const {
     if (!source_.manifest || choice_.model_only || team_.rank() != 0) return;
-    const std::vector<std::string> found = differences(source_.manifest->origin.config, target_.config);
-    if (found.empty()) return;
-    log_warning("checkpoint", "the configuration is not the one that was saved: ", join(found, ", "));
+    const checkpoint::Origin& origin = source_.manifest->origin;
+    const std::vector<std::string> found = differences(origin.config, target_.config);
+    if (!found.empty()) {
+      log_warning("checkpoint", "the configuration is not the one that was saved: ", join(found, ", "));
+    }
+    for (const std::string& plugin : target_.plugins) {
+      if (origin.plugins.empty() || std::ranges::find(origin.plugins, plugin) != origin.plugins.end()) continue;
+      log_warning("checkpoint", "a plugin is not the one of the run that saved: ", printable(plugin));
+    }
   }
 
   checkpoint::TrainState train_state() const {
@@ -217,6 +259,8 @@ class Loading {
   Source source_;
   std::vector<StateTensor> tensors_;
   std::optional<checkpoint::TrainState> state_;  // none: the model alone is loaded
+  bool is_finished_ = false;
+  Canceled canceled_ = false;
 };
 
 /// Whether an older step may stand in for the one that failed: its content is bad, or cannot be read.

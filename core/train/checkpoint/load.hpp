@@ -22,12 +22,15 @@ struct LoadTarget {
   optim::AdamOptimizer& optimizer;  // its states are filled
   std::function<std::vector<checkpoint::HubName>()> hub_names;  // of the model; asked where they are needed
   std::map<std::string, std::string> config;                    // as Origin::config; what differs is a warning
+  std::vector<std::string> plugins = {};                        // as Origin::plugins; the same
+  std::int64_t last_step = 0;                                   // of the run
 };
 
 /// What was loaded.
 struct Loaded {
   std::optional<checkpoint::TrainState> state;  // to go on from; none: the run begins at step 0
-  std::optional<std::int64_t> step;             // of the run's own folder; none: from elsewhere
+  std::optional<std::int64_t> step;             // of the run's own folder that its history goes on from
+  bool is_finished = false;                     // nothing was loaded: the run's last step is there, the model alone
 };
 
 /// Fills the target from the step that the options name, the newest one that is whole, or initial_load_path where the

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -29,9 +30,14 @@ class RankTeam final : public checkpoint::Team {
   std::string activity_ = "checkpoint";
 };
 
+/// Says to work under way that nobody waits for it any more.
+using Canceled = std::atomic<bool>;
+
 /// Runs `work` on a thread of its own while this one meets the other ranks again and again: work of any length keeps no
 /// deadline waiting, and a lost peer is seen. `act` names it: "reading step-4". A collective call. Throws on all ranks
-/// what the first rank failed with.
-void work_together(checkpoint::Team& team, std::string_view act, const std::function<void()>& work);
+/// what the first rank failed with. When a peer is lost `canceled` (may be null) is set, and the end of the work waited
+/// for.
+void work_together(checkpoint::Team& team, std::string_view act, const std::function<void()>& work,
+                   Canceled* canceled = nullptr);
 
 }  // namespace titan::train

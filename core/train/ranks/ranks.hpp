@@ -25,6 +25,8 @@ class Ranks {
 
   /// Says that all ranks have agreed to end here: nobody waits for this rank any more, whatever is thrown next.
   void part() noexcept { parted_ = true; }
+  /// Takes that back: before they end, the ranks save together.
+  void rejoin() noexcept { parted_ = false; }
   /// Ends together: returns when all ranks are here.
   void leave();
   /// Tells the others that this rank fails, so that they leave at once; does nothing after part() or leave().
