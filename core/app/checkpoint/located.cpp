@@ -5,6 +5,7 @@
 #include "core/app/output.hpp"
 #include "core/base/error.hpp"
 #include "core/checkpoint/dcp/dcp.hpp"
+#include "core/checkpoint/disk.hpp"
 #include "core/checkpoint/hub/hub.hpp"
 #include "core/checkpoint/input_file.hpp"
 #include "core/checkpoint/step_folders.hpp"
@@ -27,16 +28,35 @@ checkpoint::Manifest read_manifest_of(const std::filesystem::path& folder) {
   return checkpoint::read_manifest(file.read_all(checkpoint::kMostManifestBytes), file.path().native());
 }
 
+/// Whether there is something of a step of ours in a folder without a manifest: a lost one takes its step along.
+bool has_remains(const std::filesystem::path& folder) {
+  if (!checkpoint::is_real_folder(folder)) return false;
+  return std::ranges::any_of(checkpoint::names_in(folder), [](const std::string& name) {
+    return name == checkpoint::kIndexFile || (name.starts_with("shard-") && name.ends_with(".safetensors"));
+  });
+}
+
+/// Says why a step of ours does not count, or reads its manifest.
+void look_at_ours(LocatedStep& located) {
+  located.problem = checkpoint::why_not_committed(located.folder);
+  if (!located.problem.empty()) return;
+  try {
+    located.manifest = read_manifest_of(located.folder);
+  } catch (const Error& error) {
+    located.problem = error.what();
+  }
+}
+
 LocatedStep step_in(const std::filesystem::path& folder, std::int64_t step) {
   LocatedStep located;
   located.step = step;
   located.folder = folder / checkpoint::step_name(step);
   located.format = known_format(located.folder);
+  if (!located.format && has_remains(located.folder)) located.format = Format::titan;
   if (!located.format) {
     located.problem = "there is no checkpoint in it";
   } else if (*located.format == Format::titan || checkpoint::has_marker(located.folder)) {
-    located.problem = checkpoint::why_not_committed(located.folder);
-    if (located.problem.empty()) located.manifest = read_manifest_of(located.folder);
+    look_at_ours(located);
   }
   return located;
 }
@@ -61,6 +81,10 @@ Located locate(const std::string& word) {
   }
   located.format = known_format(located.folder);
   if (located.format) return located;
+  if (has_remains(located.folder)) {
+    throw DataError("[checkpoint] the manifest of a step is missing: ", printable(word), ": no ",
+                    checkpoint::kManifestFile);
+  }
   for (const std::int64_t step : checkpoint::step_folders(located.folder)) {
     located.steps.push_back(step_in(located.folder, step));
   }

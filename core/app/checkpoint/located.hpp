@@ -14,7 +14,7 @@ namespace titan::app {
 struct LocatedStep {
   std::int64_t step = 0;
   std::filesystem::path folder;
-  std::optional<checkpoint::Format> format;      // none: nothing that is known
+  std::optional<checkpoint::Format> format;      // none: nothing that is known; what is left of a step of ours is one
   std::string problem;                           // why it does not count; empty: it is committed
   std::optional<checkpoint::Manifest> manifest;  // of a committed step of ours
 };
@@ -29,7 +29,8 @@ struct Located {
   const LocatedStep* newest() const;
 };
 
-/// Looks at the folder that the word names. InputError: there is none, or neither a checkpoint nor steps are in it.
+/// Looks at the folder that the word names. InputError: there is none, or neither a checkpoint nor steps are in it;
+/// DataError: a step of ours without its manifest.
 Located locate(const std::string& word);
 
 /// The checkpoint that the word names; of a folder with steps the newest committed one, which standard output is told.

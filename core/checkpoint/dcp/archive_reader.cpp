@@ -113,6 +113,12 @@ void ArchiveReader::read_entry(std::string_view directory, std::size_t& at) {
 
 bool ArchiveReader::has(std::string_view name) const { return entries_.contains(concat(top_, name)); }
 
+std::vector<std::string> ArchiveReader::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) names.push_back(name.substr(top_.size()));
+  return names;
+}
+
 ArchiveRecord ArchiveReader::find(std::string_view name) const {
   const auto found = entries_.find(concat(top_, name));
   if (found == entries_.end()) fail("it lacks a record: ", printable(name));

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace titan::checkpoint {
 
@@ -32,6 +33,8 @@ class ArchiveReader {
 
   /// Whether there is a record of that name, the top folder left out.
   bool has(std::string_view name) const;
+  /// The names of all records, the top folder left out, in order.
+  std::vector<std::string> names() const;
   /// Where a record lies, after a look at its own header. DataError: there is none of that name.
   ArchiveRecord find(std::string_view name) const;
   /// A record's content. DataError: it has more than `limit` bytes, or another checksum.

@@ -19,6 +19,13 @@ namespace titan::checkpoint {
 /// compressed, or whose elements are not row-major; chunks that do not tile their tensor, or share bytes.
 Source open_dcp(const std::filesystem::path& folder);
 
+/// Compares every record of every item with the CRC-32 that its archive has for it; archives may have none (0). Returns
+/// what is wrong, one line each, naming file and item: "__0_0.distcp: layers.0.w1.weight: damaged: ...". Errors of
+/// .metadata are thrown, as open_dcp() throws them. `progress` may throw to give up.
+std::vector<std::string> verify_dcp(
+    const std::filesystem::path& folder,
+    const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = nullptr);
+
 /// Writes a source as a DCP checkpoint into `folder`, which exists: one __0_N.distcp for each file of the source, and
 /// .metadata last; tensors pass through memory 64 MiB at a time. Keys are torchtitan's: Python's
 /// torch.distributed.checkpoint.load() reads tensors and counters, also into torchtitan's nested state. What a run of

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@
 #include "core/checkpoint/dtype.hpp"
 
 namespace titan::checkpoint {
+
+/// The most dims of a tensor that is read from a DCP checkpoint, or written to one.
+inline constexpr std::size_t kMostDcpDims = 16;
 
 inline constexpr const char* kDcpMetadataFile = ".metadata";
 
@@ -50,6 +54,9 @@ struct DcpMetadata {
 /// bytes anywhere, names of files with a folder in them, anything twice. Whether chunks tile their tensor is not looked
 /// at.
 DcpMetadata read_dcp_metadata(std::string bytes, const std::string& source);
+
+/// Reads kDcpMetadataFile of a folder. Errors as above, and as open_patiently().
+DcpMetadata read_dcp_metadata(const std::filesystem::path& folder);
 
 /// The content of kDcpMetadataFile, for Python's pickle.load(). Names are split at their first dot into the keys of
 /// torchtitan's nested state ("optimizer", "train_state", "lr_scheduler"); a model's are whole.

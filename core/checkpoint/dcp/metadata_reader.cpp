@@ -9,6 +9,7 @@
 #include "core/checkpoint/dcp/metadata.hpp"
 #include "core/checkpoint/dcp/pickle.hpp"
 #include "core/checkpoint/file_name.hpp"
+#include "core/checkpoint/input_file.hpp"
 #include "core/checkpoint/parts.hpp"
 
 namespace titan::checkpoint {
@@ -16,9 +17,11 @@ namespace {
 
 using namespace dcp_names;
 
+// Some 300 bytes for each chunk of a tensor: hundreds of ranks with a large model. Values take ten times as much
+// memory.
+constexpr std::uint64_t kMostMetadataBytes = std::uint64_t{256} << 20U;
 constexpr std::size_t kMostNameBytes = 4096;
 constexpr std::size_t kMostShownBytes = 256;
-constexpr std::size_t kMostDims = 16;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::string_view kAllowed[] = {
@@ -85,7 +88,7 @@ class MetadataReader {
     if (value.kind() != PickleKind::call || value.name() != kSize || arguments->size() != 1) fail(what, " is no Size");
     const PickleValue items = arguments->item(0);
     if (items.kind() != PickleKind::tuple) fail(what, " is no Size");
-    if (items.size() > kMostDims) fail(what, " has more than ", kMostDims, " dims");
+    if (items.size() > kMostDcpDims) fail(what, " has more than ", kMostDcpDims, " dims");
     Sizes sizes;
     sizes.reserve(items.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -217,6 +220,11 @@ class MetadataReader {
 DcpMetadata read_dcp_metadata(std::string bytes, const std::string& source) {
   const Pickle pickle = Pickle::read(std::move(bytes), kAllowed, source);
   return MetadataReader(pickle, source).read();
+}
+
+DcpMetadata read_dcp_metadata(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kDcpMetadataFile;
+  return read_dcp_metadata(open_patiently(path).read_all(kMostMetadataBytes), path.native());
 }
 
 }  // namespace titan::checkpoint

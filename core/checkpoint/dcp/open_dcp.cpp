@@ -14,9 +14,6 @@
 namespace titan::checkpoint {
 namespace {
 
-// Some 300 bytes for each chunk of a tensor: hundreds of ranks with a large model.
-constexpr std::uint64_t kMostMetadataBytes = std::uint64_t{1} << 30U;
-
 bool is_tensor_of_training(const std::string& name) {
   return std::none_of(std::begin(torchtitan_keys::kOtherKeys), std::end(torchtitan_keys::kOtherKeys),
                       [&](std::string_view prefix) { return name.starts_with(prefix); });
@@ -44,7 +41,7 @@ class ItemReader {
   /// One at a time: there may be more files than descriptors.
   void open(std::uint32_t file) {
     if (file_ && number_ == file) return;
-    file_.emplace(folder_ / metadata_.files[file]);
+    file_.emplace(open_patiently(folder_ / metadata_.files[file]));
     number_ = file;
   }
 
@@ -140,8 +137,7 @@ std::optional<TrainState> find_train_state(ItemReader& reader, const DcpMetadata
 }  // namespace
 
 Source open_dcp(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / kDcpMetadataFile;
-  const DcpMetadata metadata = read_dcp_metadata(InputFile(path).read_all(kMostMetadataBytes), path.native());
+  const DcpMetadata metadata = read_dcp_metadata(folder);
   Source source;
   source.format = Format::dcp;
   source.folder = folder;

@@ -34,15 +34,15 @@ class MadeCheckpoint {
   }
   void set_train_state(const checkpoint::TrainState& state) { state_ = state; }
 
-  /// Commits step 3 and opens it.
-  checkpoint::Source save(const checkpoint::Origin& origin = {}) const {
+  /// Commits a step and opens it.
+  checkpoint::Source save(const checkpoint::Origin& origin = {}, std::int64_t step = 3) const {
     checkpoint::Manifest manifest;
-    manifest.step = 3;
+    manifest.step = step;
     manifest.save_id = checkpoint::draw_id();
     manifest.contents = state_ ? checkpoint::Contents::full : checkpoint::Contents::model_only;
     manifest.origin = origin;
     auto& calls = checkpoint::system_calls();
-    const auto temporary = checkpoint::begin_step(calls, parent_, 3, manifest.save_id);
+    const auto temporary = checkpoint::begin_step(calls, parent_, step, manifest.save_id);
     std::vector<checkpoint::HeldPart> parts;
     for (const auto& [name, tensor] : tensors_) {
       const Box whole{std::vector<std::int64_t>(tensor.info.shape.size(), 0), tensor.info.shape};
@@ -53,7 +53,7 @@ class MadeCheckpoint {
     std::vector<checkpoint::ExtraFile> extra;
     if (state_) extra.push_back({checkpoint::kTrainStateFile, checkpoint::write_train_state(*state_)});
     checkpoint::publish_step(calls, parent_, temporary, manifest, {&report, 1}, extra);
-    return checkpoint::open_titan(parent_ / "step-3");
+    return checkpoint::open_titan(parent_ / checkpoint::step_name(step));
   }
 
  private:
