@@ -48,6 +48,10 @@ class FileNumbers {
 
 void add_tensor(ExportPlan& plan, FileNumbers& numbers, const std::string& key, const StoredTensor& tensor,
                 std::size_t num_files) {
+  if (tensor.shape.size() > kMostDcpDims) {
+    throw DataError("[checkpoint] a tensor has too many dims for a DCP checkpoint: ", printable(key), ": ",
+                    tensor.shape.size(), ", limit ", kMostDcpDims);
+  }
   const auto place = plan.metadata.tensors.emplace(key, DcpTensor{tensor.dtype, tensor.shape, {}}).first;
   std::vector<DcpChunk>& chunks = place->second.chunks;
   std::vector<std::uint64_t> order;

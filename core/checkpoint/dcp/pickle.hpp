@@ -71,7 +71,8 @@ class Pickle {
  public:
   /// Reads protocols 2 to 5, as far as PyTorch writes them. `allowed` names as "module.name" and outlives this.
   /// DataError names `source`: another name, an opcode that is not known, values that do not fit it, anything left
-  /// over. Takes memory in proportion to the bytes, and no recursion.
+  /// over, more values or lists for its bytes than PyTorch's have. Takes memory of ten times the bytes at most, and no
+  /// recursion.
   static Pickle read(std::string bytes, std::span<const std::string_view> allowed, const std::string& source);
 
   PickleValue root() const { return {*this, root_}; }

@@ -13,6 +13,10 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
 // Marks within marks: PyTorch's have 5.
 constexpr std::size_t kMostMarks = 64;
 constexpr std::size_t kMostNameBytes = 128;
+// A value takes 16 bytes and its places in others some 12 more, a list or dict 60 besides. With these bounds that is
+// ten times as much as the bytes of the pickle at most; PyTorch's take 5 or more for a value, and 40 for a list.
+constexpr std::size_t kFewestBytesAValue = 4, kFewestBytesAList = 16;
+constexpr std::size_t kFewValues = 64;  // however short the pickle is
 
 constexpr std::string_view kOrderedDict = "collections.OrderedDict";
 
@@ -207,8 +211,9 @@ class PickleReader {
   void push_known(std::uint32_t index) { stack_.push_back(index); }
 
   void push(const Pickle::Node& node) {
-    // A value and what says where it belongs take two bytes at least.
-    if (pickle_.nodes_.size() > pickle_.bytes_.size() / 2 + 64) cursor_.fail("too many values");
+    if (pickle_.nodes_.size() > pickle_.bytes_.size() / kFewestBytesAValue + kFewValues) {
+      cursor_.fail("too many values");
+    }
     pickle_.nodes_.push_back(node);
     push_known(static_cast<std::uint32_t>(pickle_.nodes_.size() - 1));
   }
@@ -265,6 +270,9 @@ class PickleReader {
     if (count != 0 && target.second == 0) {
       target.first = static_cast<std::uint32_t>(pickle_.list_items_.size());
       target.second = 1;
+      if (pickle_.list_items_.size() > pickle_.bytes_.size() / kFewestBytesAList + kFewValues) {
+        cursor_.fail("too many lists");
+      }
       pickle_.list_items_.emplace_back();
     }
     if (count != 0) {

@@ -7,6 +7,7 @@
 #include "core/base/error.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
 #include "core/checkpoint/dcp/little_endian.hpp"
+#include "core/checkpoint/dcp/metadata.hpp"
 #include "core/checkpoint/parts.hpp"
 
 namespace titan::checkpoint {
@@ -15,7 +16,6 @@ namespace {
 using namespace dcp_names;
 
 constexpr std::uint64_t kMostPickleBytes = std::uint64_t{1} << 20U;
-constexpr std::size_t kMostDims = 16;
 
 constexpr std::string_view kAllowed[] = {kRebuildTensor, kOrderedDict, kDTypes[0].storage, kDTypes[1].storage,
                                          kDTypes[2].storage, kDTypes[3].storage, kDTypes[4].storage, kDTypes[5].storage,
@@ -55,7 +55,7 @@ std::int64_t SavedObject::count_of(const PickleValue& number, const char* what) 
 }
 
 std::vector<std::int64_t> SavedObject::counts_of(const PickleValue& numbers, const char* what) const {
-  if (numbers.kind() != PickleKind::tuple || numbers.size() > kMostDims) fail(what, " of the tensor is no tuple");
+  if (numbers.kind() != PickleKind::tuple || numbers.size() > kMostDcpDims) fail(what, " of the tensor is no tuple");
   std::vector<std::int64_t> counts;
   for (std::size_t i = 0; i < numbers.size(); ++i) counts.push_back(count_of(numbers.item(i), what));
   return counts;

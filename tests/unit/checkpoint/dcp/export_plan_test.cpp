@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/base/error.hpp"
 #include "core/checkpoint/parts.hpp"
+#include "tests/support/thrown_text.hpp"
 
 namespace titan::checkpoint {
 namespace {
@@ -40,6 +42,18 @@ TEST(ExportPlanTest, ChunksAreTheSourcesParts) {
   EXPECT_EQ(matrix.chunks[0].item.offset, vector.length);
   EXPECT_EQ(plan.sizes[vector.file], vector.length + matrix.chunks[0].item.length);
   EXPECT_EQ(plan.num_bytes, 60U);
+}
+
+TEST(ExportPlanTest, WritesNoMoreDimsThanAreRead) {
+  Source source;
+  source.files.resize(1);
+  source.tensors["w"] = {
+      DType::f32, std::vector<std::int64_t>(16, 1), {{whole(std::vector<std::int64_t>(16, 1)), 0, 0}}};
+  EXPECT_NO_THROW(ExportPlan{source});
+  source.tensors["w"] = {
+      DType::f32, std::vector<std::int64_t>(17, 1), {{whole(std::vector<std::int64_t>(17, 1)), 0, 0}}};
+  EXPECT_THAT(titan::testing::error_text<DataError>([&] { ExportPlan{source}; }),
+              ::testing::HasSubstr("too many dims for a DCP checkpoint: w: 17, limit 16"));
 }
 
 TEST(ExportPlanTest, ATensorInManyPartsIsOneChunk) {

@@ -183,6 +183,13 @@ TEST(OpenDcpTest, RefusesLinksAndOtherFiles) {
   EXPECT_THAT(error_text<InputError>([&] { open_dcp(folder); }), HasSubstr(".metadata"));
 }
 
+TEST(OpenDcpTest, RefusesMetadataOfMoreThanItsLimit) {
+  const test::TemporaryFolder folder;
+  folder.write(".metadata", "");
+  std::filesystem::resize_file(folder / ".metadata", (std::uint64_t{256} << 20U) + 1);
+  EXPECT_THAT(error_text<DataError>([&] { open_dcp(folder.path()); }), HasSubstr("limit 268435456"));
+}
+
 TEST(OpenDcpTest, ReadsNoTensor) {
   // A file with a hole where the tensor is: three gibibytes that nobody reads.
   MadeDcp made;

@@ -32,6 +32,16 @@ std::string repeated(std::string_view bytes, std::size_t times) {
   return all;
 }
 
+TEST(PickleReaderTest, ValuesAndListsAreBoundedByTheBytes) {
+  const auto list_of = [](std::string_view item, std::size_t times) {
+    return "\x80\x02](" + repeated(item, times) + "e.";
+  };
+  EXPECT_NO_THROW(read(list_of("M\x01\x01\x58\x04\x00\x00\x00text"sv, 10'000)));
+  EXPECT_THAT(error_of(list_of("K\x01", 10'000)), HasSubstr("too many values"));
+  EXPECT_NO_THROW(read(list_of("]\x58\x10\x00\x00\x00 of sixteen bytea"sv, 10'000)));
+  EXPECT_THAT(error_of(list_of("]\x58\x04\x00\x00\x00texta"sv, 10'000)), HasSubstr("too many lists"));
+}
+
 TEST(PickleReaderTest, Constants) {
   EXPECT_TRUE(read("\x80\x02N."sv).root().is_none());
   EXPECT_EQ(read("\x80\x02\x88."sv).root().boolean(), true);
