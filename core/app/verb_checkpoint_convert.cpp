@@ -99,7 +99,9 @@ void run(const Session& session, const config::Invocation& invocation) {
 
 AppVerb checkpoint_convert_verb() {
   std::vector<config::Flag> flags = config::run_flags();
-  flags.push_back({.name = "to", .metavar = "FORMAT", .help = "titan, hugging_face or dcp."});
+  flags.push_back({.name = "to",
+                   .metavar = "FORMAT",
+                   .help = "The form to write, which must be given: titan, hugging_face or dcp."});
   flags.push_back({.name = "dtype",
                    .metavar = "NAME",
                    .help =

@@ -9,7 +9,8 @@
 namespace titan::app {
 namespace {
 
-/// `titan help`, `titan help config` and `titan help compare layouts` for a verb, `titan help training` for options.
+/// `titan help`, `titan help config` and `titan help compare layouts` for a verb, `titan help training` for options,
+/// `titan help checkpoint` for verbs that begin so and options.
 void run(const Session& session, const config::Invocation& invocation) {
   const config::CommandLine line = session.read(*invocation.verb, invocation.words);
   const std::string words = join(line.positionals, " ");
@@ -19,6 +20,7 @@ void run(const Session& session, const config::Invocation& invocation) {
     if (line.positionals.size() > 1)
       throw UsageError("[help] no verb has this name: ", printable(shortened(words, 100)));
     request.pattern = words;
+    if (!words.empty() && !session.registry().second_words(words).empty()) request.group = words;
   }
   print(config::render_help(session.registry(), request));
 }

@@ -41,6 +41,16 @@ config::Words run_words(const config::Invocation& invocation) {
   return invocation.verb->rest.empty() ? invocation.words : config::words_after_dashes(invocation.words);
 }
 
+/// `titan checkpoint --help`: the word is no verb, its verbs have two.
+bool print_help_of_group(const config::Registry& registry, const config::Words& words) {
+  if (words.size() < 2 || words.front().starts_with('-') || registry.second_words(words.front()).empty()) return false;
+  const config::Words rest(words.begin() + 1, words.end());
+  const auto pattern = config::help_pattern(rest);
+  if (!rest.front().starts_with('-') || !pattern) return false;
+  print(config::render_help(registry, {.pattern = *pattern, .group = words.front()}));
+  return true;
+}
+
 }  // namespace
 
 std::vector<config::Flag> plugin_flags() {
@@ -63,6 +73,7 @@ void run_command_line(config::Words words) {
   const std::vector<AppVerb> verbs = all_verbs();
   config::Registry registry;
   for (const AppVerb& verb : verbs) registry.add(verb.declaration);
+  if (print_help_of_group(registry, words)) return;
   const config::Invocation invocation = config::split_verb(registry, words, bare_help ? "help" : kDefaultVerb);
   const AppVerb& verb = find(verbs, *invocation.verb);
 

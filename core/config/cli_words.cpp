@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/base/error.hpp"
+#include "core/base/text.hpp"
 #include "core/config/cli_reader.hpp"
 #include "core/config/suggestion.hpp"
 
@@ -10,6 +11,28 @@ namespace {
 
 /// The words before "--".
 Words before_end(const Words& words) { return {words.begin(), std::ranges::find(words, "--")}; }
+
+std::string in_quotes(std::string_view words) { return concat('"', shortened(printable(words), 100), '"'); }
+
+/// Throws for words of which the first is no verb, nor the first two together.
+[[noreturn]] void fail_unknown(const Registry& registry, const Words& words) {
+  const std::string& first = words.front();
+  const std::vector<std::string> second_words = registry.second_words(first);
+  const bool has_second = words.size() > 1 && !words[1].starts_with('-');
+  if (!second_words.empty() && !has_second) {
+    throw UsageError("[config] ", in_quotes(first), " needs a second word; there are: ", join(second_words, ", "));
+  }
+  if (!second_words.empty()) {
+    throw UsageError("[config] unknown verb: ", in_quotes(concat(first, ' ', words[1])),
+                     list_hint(words[1], second_words));
+  }
+  std::vector<std::string> names;
+  for (const Verb& known : registry.verbs()) names.push_back(known.name);
+  // "checkpont verify" is near to a verb, which its first word alone is not.
+  const std::string both = has_second ? concat(first, ' ', words[1]) : first;
+  const std::string& meant = nearest(both, names).empty() ? first : both;
+  throw UsageError("[config] unknown verb: ", in_quotes(meant), list_hint(meant, names));
+}
 
 }  // namespace
 
@@ -21,11 +44,7 @@ Invocation split_verb(const Registry& registry, const Words& command_line, std::
   }
   const std::string name = names_verb ? command_line.front() : std::string(default_verb);
   const Verb* verb = registry.find_verb(name);
-  if (verb == nullptr) {
-    std::vector<std::string> names;
-    for (const Verb& known : registry.verbs()) names.push_back(known.name);
-    throw UsageError("[config] unknown verb: \"", shortened(printable(name), 100), '"', list_hint(name, names));
-  }
+  if (verb == nullptr) fail_unknown(registry, command_line);
   return {verb, Words(command_line.begin() + (names_verb ? 1 : 0), command_line.end())};
 }
 

@@ -105,7 +105,7 @@ class Help {
   Help(const Registry& registry, const HelpRequest& request) : registry_(registry), request_(request) {}
 
   std::string render() {
-    if (request_.pattern.empty()) add_usage();
+    if (request_.pattern.empty() || !request_.group.empty()) add_usage();
     for (const std::string& owner : owners()) add_owner(owner);
     if (out_.empty()) out_ = concat("No option or preset matches \"", printable(request_.pattern), "\".\n");
     return out_;
@@ -116,16 +116,21 @@ class Help {
 
   void add_usage() {
     const Verb* verb = request_.verb;
-    std::string words = verb == nullptr ? "VERB" : verb->name;
+    std::string words =
+        verb != nullptr ? verb->name : concat(request_.group, request_.group.empty() ? "" : " ", "VERB");
     for (const std::string& word : verb == nullptr ? std::vector<std::string>{} : verb->positionals) {
       words += concat(" ", word);
     }
-    words += concat(" [flags]", verb == nullptr || verb->takes_options ? " [options]" : "");
+    const bool takes_options = verb == nullptr ? request_.group.empty() : verb->takes_options;
+    words += concat(" [flags]", takes_options ? " [options]" : "");
     if (verb != nullptr && !verb->rest.empty()) words += concat(" -- ", verb->rest);
     out_ += concat("usage: titan ", words, "\n");
     if (verb == nullptr) {
       out_ += "\nverbs:\n";
-      for (const Verb& known : registry_.verbs()) out_ += entry(known.name, known.summary, request_.width);
+      for (const Verb& known : registry_.verbs()) {
+        const bool is_listed = request_.group.empty() || known.name.starts_with(request_.group + " ");
+        if (is_listed) out_ += entry(known.name, known.summary, request_.width);
+      }
       return;
     }
     out_ += concat("\n", wrapped(verb->summary, 0, request_.width), "\nflags:\n");
@@ -138,6 +143,7 @@ class Help {
   /// The core first.
   std::vector<std::string> owners() const {
     if (request_.verb != nullptr && !request_.verb->takes_options) return {};
+    if (!request_.group.empty() && request_.pattern.empty()) return {};
     std::set<std::string> others(registry_.modules().begin(), registry_.modules().end());
     for (const Option* option : registry_.options()) others.insert(option->owner);
     std::vector<std::string> names;

@@ -13,6 +13,7 @@ struct HelpRequest {
   const Verb* verb = nullptr;  // its flags are shown; null: the list of verbs
   std::string pattern;         // shows matching options only: part of a name, or a glob with * and ?
   std::size_t width = 100;     // columns
+  std::string group = {};      // the first word of verbs, of which alone the list is: "checkpoint"
 };
 
 /// Writes the help: usage, flags, then every option that is not hidden, by owner and section, and presets by module.

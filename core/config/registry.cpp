@@ -164,6 +164,16 @@ const Preset* Registry::find_preset(std::string_view owner, std::string_view nam
   return found != presets_.end() ? &*found : nullptr;
 }
 
+std::vector<std::string> Registry::second_words(std::string_view first) const {
+  std::vector<std::string> words;
+  if (find_verb(first) != nullptr) return words;
+  const std::string begin = concat(first, ' ');
+  for (const Verb& verb : verbs_) {
+    if (verb.name.starts_with(begin)) words.push_back(verb.name.substr(begin.size()));
+  }
+  return words;
+}
+
 const Verb* Registry::find_verb(std::string_view name) const {
   const auto found = std::ranges::find(verbs_, name, &Verb::name);
   return found != verbs_.end() ? &*found : nullptr;

@@ -35,6 +35,8 @@ class Registry {
   const Option* find(std::string_view name, std::string_view module = {}) const;
   const Preset* find_preset(std::string_view owner, std::string_view name) const;
   const Verb* find_verb(std::string_view name) const;
+  /// The second words of verbs that begin with this one; empty when it is a verb itself.
+  std::vector<std::string> second_words(std::string_view first) const;
 
   /// All options in order of name, then owner.
   std::vector<const Option*> options() const;

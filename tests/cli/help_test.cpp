@@ -82,6 +82,31 @@ TEST_F(HelpTest, VerbsOfTwoWordsHaveTheirs) {
   EXPECT_THAT(titan({"help", "compare", "nothing"}).run(), Says("no verb has this name: compare nothing"));
 }
 
+TEST_F(HelpTest, AWordThatSeveralVerbsBeginWithListsThem) {
+  for (const char* word : {"--help", "-h"}) {
+    const Outcome outcome = titan({"checkpoint", word}).run();
+    EXPECT_THAT(outcome, ExitsWith(0));
+    EXPECT_THAT(outcome, Prints("usage: titan checkpoint VERB [flags]\n"));
+    for (const char* verb : {"inspect", "verify", "convert", "diff"}) {
+      EXPECT_THAT(outcome, Prints(std::string("\n  checkpoint ") + verb + "  ")) << word;
+    }
+    EXPECT_THAT(outcome, testing::Not(Prints("\n  train ")));
+    EXPECT_THAT(outcome, testing::Not(Prints("--training.steps")));
+  }
+  const Outcome both = titan({"help", "checkpoint"}).run();
+  EXPECT_THAT(both, Prints("\n  checkpoint verify  "));
+  EXPECT_THAT(both, Prints("--checkpoint.interval")) << "a section of options has that name, too";
+}
+
+TEST_F(HelpTest, AWrongSecondWordGetsTheNearest) {
+  const Outcome wrong = titan({"checkpoint", "inspct", "folder"}).run();
+  EXPECT_THAT(wrong, ExitsWith(64));
+  EXPECT_THAT(wrong, Says("unknown verb: \"checkpoint inspct\"; did you mean inspect? There are: "));
+  EXPECT_THAT(titan({"checkpoint"}).run(), ExitsWith(64));
+  EXPECT_THAT(titan({"checkpoint"}).run(), Says("\"checkpoint\" needs a second word; there are: inspect, "));
+  EXPECT_THAT(titan({"checkpoint", "--json"}).run(), Says("needs a second word"));
+}
+
 TEST_F(HelpTest, APatternFilters) {
   for (const char* word : {"--help=log_freq", "--help=metrics.log-freq", "--help=*log_freq"}) {
     const Outcome outcome = titan({word}).run();

@@ -40,6 +40,24 @@ TEST(CliWordsTest, UnknownVerbListsVerbs) {
   EXPECT_EQ(far.message.find('\x1b'), std::string::npos);
 }
 
+TEST(CliWordsTest, AWordThatVerbsBeginWithNeedsASecondOne) {
+  Registry registry = test::sample_registry();
+  for (const char* name : {"store inspect", "store verify"}) {
+    registry.add(Verb{.name = name, .summary = "Two words.", .flags = {}, .positionals = {}});
+  }
+  const auto refusal = [&](const Words& words) {
+    return test::thrown_by([&] { return split_verb(registry, words, "train"); }).message;
+  };
+  EXPECT_EQ(split_verb(registry, {"store", "verify", "x"}, "train").verb->name, "store verify");
+  EXPECT_EQ(refusal({"store", "verfy"}),
+            "[config] unknown verb: \"store verfy\"; did you mean verify? There are: verify, inspect");
+  EXPECT_THAT(refusal({"stor", "verify"}),
+              ::testing::StartsWith("[config] unknown verb: \"stor verify\"; did you mean store verify? "));
+  const std::string alone = "[config] \"store\" needs a second word; there are: inspect, verify";
+  EXPECT_EQ(refusal({"store"}), alone);
+  EXPECT_EQ(refusal({"store", "--json"}), alone);
+}
+
 TEST(CliWordsTest, FlagValuesAreReadInOrder) {
   const Words words = {"--plugin",  "a", "--x", "--plugin=b", "--plugin", "--y",
                        "--pluginx", "c", "--",  "--plugin",   "d"};

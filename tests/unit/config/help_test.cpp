@@ -67,6 +67,17 @@ TEST_F(HelpTest, ShowsVerbsFlagsAndPresets) {
   EXPECT_THAT(all, HasSubstr("--training.steps"));
 }
 
+TEST_F(HelpTest, AGroupListsItsVerbsAlone) {
+  registry_.add(Verb{.name = "store verify", .summary = "Looks at it.", .flags = {}, .positionals = {}});
+  EXPECT_THAT(registry_.second_words("store"), ::testing::ElementsAre("verify"));
+  EXPECT_THAT(registry_.second_words("train"), ::testing::IsEmpty()) << "a verb itself";
+  EXPECT_EQ(render_help(registry_, {.pattern = {}, .group = "store"}),
+            "usage: titan store VERB [flags]\n\nverbs:\n  store verify                    Looks at it.\n");
+  const std::string both = render_help(registry_, {.pattern = "steps", .group = "store"});
+  EXPECT_THAT(both, HasSubstr("  store verify "));
+  EXPECT_THAT(both, HasSubstr("--training.steps"));
+}
+
 TEST_F(HelpTest, PatternsFilter) {
   const std::string text = help("train", "STEPS");
   EXPECT_THAT(text, HasSubstr("--training.steps"));
