@@ -1,5 +1,6 @@
 #include "core/checkpoint/options.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -103,6 +104,13 @@ void check_can_write(const std::filesystem::path& folder) {
   if (!fs::is_directory(existing, error)) {
     throw CreateError("[checkpoint] checkpoint.folder cannot be made, something else has that name: ",
                       printable(existing.native()));
+  }
+  struct stat status {};
+  const bool is_open_to_all = ::stat(existing.c_str(), &status) == 0 && status.st_uid != ::geteuid() &&
+                              (status.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH;
+  if (is_open_to_all) {
+    throw TrustError("[checkpoint] the folder belongs to another user and everybody may write to it: ",
+                     printable(existing.native()), ": choose another with --checkpoint.folder");
   }
   if (::access(existing.c_str(), W_OK | X_OK) != 0) {
     throw CreateError("[checkpoint] checkpoint.folder cannot be written to: ", printable(existing.native()), ": ",

@@ -82,6 +82,10 @@ Source open_titan(const std::filesystem::path& folder) {
   if (source.manifest->contents == Contents::full) {
     source.train_state =
         read_train_state(listed.read(kTrainStateFile, kTrainStateLimit), (folder / kTrainStateFile).string());
+    if (source.train_state->step != source.manifest->step) {
+      throw DataError("[checkpoint] ", printable((folder / kTrainStateFile).native()),
+                      ": of another step: ", source.train_state->step, ", the manifest says ", source.manifest->step);
+    }
   }
   source.tensors = std::move(index.tensors);
   source.files = std::move(index.files);

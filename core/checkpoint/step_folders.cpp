@@ -9,6 +9,8 @@
 #include "core/base/files.hpp"
 #include "core/base/number.hpp"
 #include "core/checkpoint/disk.hpp"
+#include "core/checkpoint/train_state.hpp"
+#include "core/checkpoint/train_state.hpp"
 
 namespace titan::checkpoint {
 
@@ -45,6 +47,11 @@ void make_checkpoint_folder(SystemCalls& calls, const std::filesystem::path& fol
                       reason_of(errno));
   }
   calls.rmdir(trial.c_str());
+}
+
+bool is_ours(const std::filesystem::path& step_folder) {
+  const auto has = [&](const char* name) { return size_of_regular_file(step_folder / name).has_value(); };
+  return is_real_folder(step_folder) && (has(kManifestFile) || has(kIndexFile) || has(kTrainStateFile));
 }
 
 bool has_marker(const std::filesystem::path& step_folder) {

@@ -36,6 +36,8 @@ std::vector<std::int64_t> committed_steps(const std::filesystem::path& folder);
 
 /// Whether there is a real folder with a manifest: a step of ours, though it may be damaged.
 bool has_marker(const std::filesystem::path& step_folder);
+/// Whether a folder of a step's name is ours, though it may have lost a file. Others, and empty ones, are left alone.
+bool is_ours(const std::filesystem::path& step_folder);
 /// Why a folder is no committed step: "a file is missing: index.json". Empty: it is one.
 std::string why_not_committed(const std::filesystem::path& step_folder);
 
@@ -47,7 +49,7 @@ void sweep(SystemCalls& calls, const std::filesystem::path& folder);
 std::filesystem::path temporary_folder(const std::filesystem::path& folder, std::int64_t step,
                                        std::string_view save_id);
 /// Makes the temporary folder of a save and returns it. CreateError when there is a `step-N`,
-/// unless it is one of ours above `abandoned_above`, which publishing will move away.
+/// unless is_ours() and above `abandoned_above`, which publishing will move away.
 std::filesystem::path begin_step(SystemCalls& calls, const std::filesystem::path& folder, std::int64_t step,
                                  std::string_view save_id, std::optional<std::int64_t> abandoned_above = std::nullopt);
 

@@ -48,7 +48,7 @@ std::filesystem::path temporary_folder(const std::filesystem::path& folder, std:
 std::filesystem::path begin_step(SystemCalls& calls, const std::filesystem::path& folder, std::int64_t step,
                                  std::string_view save_id, std::optional<std::int64_t> abandoned_above) {
   const std::filesystem::path final_folder = folder / step_name(step);
-  const bool makes_way = abandoned_above && step > *abandoned_above && has_marker(final_folder);
+  const bool makes_way = abandoned_above && step > *abandoned_above && is_ours(final_folder);
   if (is_taken(final_folder) && !makes_way) {
     throw CreateError("[checkpoint] the step is there already: ", shown(final_folder));
   }

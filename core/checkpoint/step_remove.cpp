@@ -123,7 +123,7 @@ void give_up_step(SystemCalls& calls, const std::filesystem::path& temporary) no
 std::size_t abandon_newer(SystemCalls& calls, const std::filesystem::path& folder, std::int64_t step,
                           std::string_view run_id) {
   std::vector<std::int64_t> newer = step_folders(folder);
-  std::erase_if(newer, [&](std::int64_t found) { return found <= step || !has_marker(folder / step_name(found)); });
+  std::erase_if(newer, [&](std::int64_t found) { return found <= step || !is_ours(folder / step_name(found)); });
   if (newer.empty()) return 0;
   // What is left after a kill is a history without a gap.
   std::reverse(newer.begin(), newer.end());

@@ -15,7 +15,13 @@ ssize_t SystemCalls::write(int descriptor, const void* bytes, std::size_t size) 
   return ::write(descriptor, bytes, size);
 }
 
-int SystemCalls::fsync(int descriptor) { return ::fsync(descriptor); }
+int SystemCalls::fsync(int descriptor) {
+  for (;;) {
+    const int done = ::fsync(descriptor);
+    // An interrupted one lost nothing, unlike any other that fails.
+    if (done == 0 || errno != EINTR) return done;
+  }
+}
 
 int SystemCalls::close(int descriptor) { return ::close(descriptor); }
 

@@ -11,6 +11,8 @@ namespace titan::checkpoint {
 namespace {
 
 constexpr const char* kFormat = "titan.checkpoint.train_state";
+// So that a run can count on from any of them.
+constexpr std::int64_t kMostCounted = 999'999'999'999'999'999;
 
 }  // namespace
 
@@ -32,7 +34,7 @@ TrainState read_train_state(std::string_view text, const std::string& source) {
   const JsonField root(json, "checkpoint", source);
   require_document(root, kFormat);
   require_no_others(root, {"format", "version", "step", "num_tokens", "schedule_step", "dataloader"});
-  const auto count = [&](const char* name) { return root.at(name).integer(0, kLargestNumber); };
+  const auto count = [&](const char* name) { return root.at(name).integer(0, kMostCounted); };
   TrainState state{count("step"), count("num_tokens"), count("schedule_step"), std::nullopt};
   if (root.has("dataloader")) state.dataloader = root.at("dataloader").text();
   return state;

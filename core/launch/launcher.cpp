@@ -275,7 +275,11 @@ void Launcher::carry_out_orders() {
     if (order.signal != SIGCONT) rank.end.launchers_signal = order.signal;
     if (order.signal == SIGKILL) {
       rank.end.was_stopped = rank.is_stopped;
-      say("killing rank ", rank.end.rank, rank.is_stopped ? ", which is stopped" : ", which did not leave");
+      say("killing rank ", rank.end.rank,
+          rank.is_stopped ? ", which is stopped"
+                          : concat(", which did not leave in ", options_.grace_seconds,
+                                   " s: a save may need more, its log tells "
+                                   "(--grace-seconds)"));
     }
     rank.process->signal(order.signal);
   }

@@ -149,10 +149,10 @@ void Run::train_or_save_seed() {
   }
   std::optional<Checkpointer> checkpointer;
   if (saving.saves()) {
-    checkpointer.emplace(
-        saving,
-        CheckpointParts{tree_, *trainer_, *ranks_, [this] { return hub_names(); }, origin_of(run_, ranks_->mesh())},
-        loaded_);
+    checkpointer.emplace(saving,
+                         CheckpointParts{tree_, *trainer_, *ranks_, [this] { return hub_names(); },
+                                         origin_of(run_, ranks_->mesh()), options_.steps},
+                         loaded_);
   }
   if (saving.create_seed_checkpoint) return checkpointer->save_seed();
   const std::string device_name = processor_name();

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/options.hpp"
 #include "core/checkpoint/source.hpp"
 #include "core/checkpoint/step_folders.hpp"
 #include "tests/distributed/parity.hpp"
@@ -214,6 +215,101 @@ TEST_F(Checkpointer, AStopWithoutCheckpointsIsAStop) {
   EXPECT_THROW(train_ranks(run(9, {{"checkpoint.enable", "false"}}), stop_at), Interrupted);
   EXPECT_THROW(train_ranks(run(9, {{"checkpoint.load_only", "true"}}), stop_at), Interrupted);
   EXPECT_FALSE(fs::exists(folder()));
+}
+
+TEST_F(Checkpointer, StepsThatAreCountedAnewAreAnotherHistory) {
+  train_ranks(run(4, {{"checkpoint.interval", "2"}}));
+  train_ranks(run(3, {{"checkpoint.interval", "2"},
+                      {"checkpoint.keep_latest_k", "2"},
+                      {"checkpoint.exclude_from_loading", "train_state"}}));
+  EXPECT_THAT(steps(), ElementsAre(2, 3)) << "none of the steps before is taken for one of this run";
+  EXPECT_EQ(train_ranks(run(4)).steps.begin()->first, 4);
+}
+
+TEST_F(Checkpointer, TheEndOfDataAtASavedStepIsNoSecondSave) {
+  const fs::path text = folder_.write("text/data.txt", std::string(3000, 'a') + "\n\n" + std::string(3000, 'b'));
+  const Trained trained = train_ranks(run(1000, {{"dataloader.dataset_path", text.native()},
+                                                 {"dataloader.repeat", "false"},
+                                                 {"checkpoint.interval", "1"},
+                                                 {"checkpoint.last_save_model_only", "true"},
+                                                 {"training.num_tokens_per_microbatch_per_dp_rank", "64"},
+                                                 {"training.num_tokens_per_train_step", "64"}}));
+  EXPECT_EQ(steps().back(), trained.steps.rbegin()->first);
+}
+
+TEST_F(Checkpointer, WhatADamagedStepLeftIsForgotten) {
+  train_ranks(run(1, {{"checkpoint.create_seed_checkpoint", "true"}}));
+  const Settings none{{"optimizer.lr", "0"}, {"optimizer.weight_decay", "0"}};
+  train_ranks(run(2));
+  damage(2);
+  const Trained trained = train_ranks(run(1, none));
+  const Trained fresh = train_ranks(with(run(1, none), {{"checkpoint.enable", "false"}}));
+  EXPECT_TRUE(bit_equal(trained.state, fresh.state))
+      << "the seed has the weights, and nothing has the optimizer's state";
+}
+
+TEST_F(Checkpointer, ASeedIsTheFirstStepOfItsFolder) {
+  train_ranks(run(2));
+  const config::Config config = configuration(run(2, {{"checkpoint.create_seed_checkpoint", "true"}}));
+  EXPECT_THAT(error_text<CreateError>([&] { checkpoint::check_before_start(config, 1); }), HasSubstr("has steps"));
+}
+
+TEST_F(Checkpointer, NothingIsLeftToTrainAfterTheLastStep) {
+  const Settings settings{{"checkpoint.last_save_model_only", "true"}};
+  train_ranks(run(2, settings));
+  EXPECT_TRUE(train_ranks(run(2, settings)).steps.empty());
+  EXPECT_THAT(steps(), ElementsAre(2));
+}
+
+TEST_F(Checkpointer, WhatIsInTheWayOfASaveIsToldBeforeTheFirstStep) {
+  fs::create_directories(step(2));
+  fs::create_directories(folder() / "step-900");
+  bool has_trained = false;
+  const auto note = [&](std::int64_t, std::int64_t, StopFlag&) { has_trained = true; };
+  EXPECT_THAT(error_text<CreateError>([&] { train_ranks(run(2), note); }),
+              AllOf(HasSubstr("in the way"), HasSubstr("step-2")));
+  EXPECT_FALSE(has_trained);
+  fs::remove(step(2));
+  train_ranks(run(2));
+  EXPECT_TRUE(fs::exists(folder() / "step-900")) << "others are left alone";
+}
+
+TEST_F(Checkpointer, AStepThatLostItsManifestMakesWay) {
+  train_ranks(run(4, {{"checkpoint.interval", "2"}}));
+  fs::remove(step(4) / "MANIFEST.json");
+  EXPECT_EQ(train_ranks(run(4)).steps.begin()->first, 3);
+  EXPECT_THAT(steps(), ElementsAre(2, 4));
+}
+
+TEST_F(Checkpointer, AnotherModelOfTheSameShapesIsRefused) {
+  train_ranks(run(2));
+  EXPECT_THAT(error_text<DataError>([&] {
+                train_ranks(run(3, {{"model.norm_eps", "0.5"}}));
+              }),
+              AllOf(HasSubstr("model.norm_eps"), HasSubstr("--checkpoint.initial_load_path")));
+}
+
+TEST_F(Checkpointer, AStopInALastValidationLeavesAllDone) {
+  // The last step's validation is the one that meets the request.
+  const auto stop_at = [](std::int64_t, std::int64_t step, StopFlag& stop) {
+    if (step == 2) stop.request(SIGTERM);
+  };
+  const Settings settings{{"validator.enable", "true"},
+                          {"validator.freq", "2"},
+                          {"validator.steps", "1"},
+                          {"checkpoint.last_save_model_only", "true"}};
+  train_ranks(run(2, settings, kTwoRanks), stop_at);
+  EXPECT_THAT(steps(), ElementsAre(2));
+  EXPECT_EQ(checkpoint::open_titan(step(2)).manifest->contents, checkpoint::Contents::model_only);
+}
+
+TEST_F(Checkpointer, AStopInAValidationSaves) {
+  const auto stop_at = [](std::int64_t, std::int64_t step, StopFlag& stop) {
+    if (step == 2) stop.request(SIGTERM);
+  };
+  const Settings settings{{"validator.enable", "true"}, {"validator.freq", "2"}, {"validator.steps", "1"}};
+  EXPECT_THAT(error_text<Stopped>([&] { train_ranks(run(5, settings, kTwoRanks), stop_at); }), HasSubstr("step-2"));
+  EXPECT_THAT(steps(), ElementsAre(2));
 }
 
 TEST_F(Checkpointer, SavesForTheHubAtTheEnd) {

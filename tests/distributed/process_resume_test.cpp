@@ -86,7 +86,10 @@ TEST_P(ProcessResume, DoesWhatItWouldHaveDoneInOneGo) {
     RecordProperty("kill_" + std::to_string(kill), std::to_string(more) + " steps, " + std::to_string(wait) + " ms");
     run_and_kill("cut", more, std::chrono::milliseconds(wait));
   }
-  ASSERT_THAT(command("cut", checkpoints()).run(), ExitsWith(0));
+  const bool has_step = std::filesystem::exists(folder_ / "cut/checkpoint/step-3");
+  const Outcome last_run = command("cut", checkpoints()).run();
+  ASSERT_THAT(last_run, ExitsWith(0));
+  EXPECT_EQ(has_step, (last_run.out + last_run.err).find("- loaded ") != std::string::npos) << last_run.text();
   EXPECT_EQ(rows_of("cut", "metrics.jsonl"), rows_of("whole", "metrics.jsonl"));
   EXPECT_EQ(rows_of("cut", "validation.jsonl"), rows_of("whole", "validation.jsonl"));
   const auto last = [&](const char* folder) {

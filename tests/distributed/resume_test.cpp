@@ -44,6 +44,7 @@ void expect_continues(const Trained& rest, const Trained& whole) {
     EXPECT_EQ(figures.grad_norm, whole.steps.at(step).grad_norm) << step;
     EXPECT_EQ(rest.tokens.at(step), whole.tokens.at(step)) << step;
   }
+  EXPECT_EQ(rest.validation.size(), 3u) << "after steps 12, 16 and 20";
   for (const auto& [step, loss] : rest.validation) EXPECT_EQ(loss, whole.validation.at(step)) << step;
   EXPECT_TRUE(bit_equal(rest.state, whole.state));
   EXPECT_EQ(rest.data, whole.data) << "the next batches";

@@ -46,11 +46,26 @@ Checkpointer::Checkpointer(const checkpoint::Options& options, CheckpointParts p
   team_.set_activity("checkpoint.save");
   saver_ = std::make_unique<checkpoint::Saver>(team_, checkpoint::system_calls(),
                                                saver_options(options_, loaded, parts_.origin));
+  work_together(team_, "looking for what is in the way", [this] { check_way(); });
   plan_.emplace(team_, tensors_);
   report_needs();
 }
 
 Checkpointer::~Checkpointer() = default;
+
+void Checkpointer::check_way() const {
+  // What the hub has no name for is told now, not after the last step.
+  if (options_.last_save_in_hf) static_cast<void>(parts_.hub_names());
+  if (team_.rank() != 0) return;
+  const std::int64_t first = parts_.trainer.steps_done() + 1;
+  for (const auto& entry : fs::directory_iterator(options_.folder)) {
+    const std::optional<std::int64_t> step = checkpoint::step_of_name(entry.path().filename().native());
+    const bool will_be_saved = step && *step >= first && (is_due(*step) || *step == parts_.last_step);
+    if (!will_be_saved || checkpoint::is_ours(entry.path())) continue;
+    throw CreateError("[checkpoint] something that is no checkpoint of titan is in the way of a save: ",
+                      printable(entry.path().native()), ": move it away, or choose another --checkpoint.folder");
+  }
+}
 
 void Checkpointer::report_needs() {
   std::vector<checkpoint::HeldPart> mine;

@@ -24,6 +24,7 @@ struct CheckpointParts {
   Ranks& ranks;
   std::function<std::vector<checkpoint::HubName>()> hub_names;  // of the model; asked where they are needed
   checkpoint::Origin origin;
+  std::int64_t last_step = 0;  // of the run
 };
 
 /// Decides when a run saves, and what. Used on the training thread; all calls are collective.
@@ -55,6 +56,7 @@ class Checkpointer {
   bool is_saved(std::int64_t step) const;
   std::string train_state();
   bool is_due(std::int64_t step) const;
+  void check_way() const;
   void report_needs();
 
   checkpoint::Options options_;

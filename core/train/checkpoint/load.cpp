@@ -39,19 +39,12 @@ struct Choice {
   bool model_only = false;
 };
 
-/// Whether a folder of a step's name is ours, though it may have lost a file. Another's, and one that nobody filled, is
-/// left alone.
-bool is_ours(const fs::path& folder) {
-  return checkpoint::has_marker(folder) || fs::exists(folder / checkpoint::kIndexFile) ||
-         fs::exists(folder / checkpoint::kTrainStateFile);
-}
-
 /// Steps of ours in the folder, by increasing step.
 std::vector<std::int64_t> own_steps(const fs::path& folder) {
   std::vector<std::int64_t> steps = checkpoint::step_folders(folder);
   std::erase_if(steps, [&](std::int64_t step) {
     const fs::path path = folder / checkpoint::step_name(step);
-    const bool is_other = !is_ours(path);
+    const bool is_other = !checkpoint::is_ours(path);
     if (is_other)
       log_warning("checkpoint", "this is no checkpoint of titan, it is left alone: ", printable(path.native()));
     return is_other;
@@ -125,6 +118,7 @@ class Loading {
       collect();
       check_names();
       checkpoint::require_fit(source_, wanted_parts(), rules());
+      check_model();
     });
   }
 
@@ -169,6 +163,18 @@ class Loading {
                       ": name an older one with --checkpoint.load_step, or begin a new run in another folder with ",
                       "--checkpoint.initial_load_path");
     }
+  }
+
+  /// Another model may have tensors of the same shapes.
+  void check_model() const {
+    if (!source_.manifest || choice_.model_only || !choice_.step) return;
+    std::vector<std::string> found = differences(source_.manifest->origin.config, target_.config);
+    std::erase_if(found, [](const std::string& text) { return !text.starts_with("model."); });
+    if (found.empty()) return;
+    throw DataError("[checkpoint] the model is not the one that was saved: ", printable(choice_.folder.native()), ": ",
+                    join(found, ", "),
+                    ": give back the values, or begin a new run with its weights in another folder: ",
+                    "--checkpoint.initial_load_path");
   }
 
   void collect() {
@@ -263,10 +269,9 @@ class Loading {
   Canceled canceled_ = false;
 };
 
-/// Whether an older step may stand in for the one that failed: its content is bad, or cannot be read.
-bool is_damage(const Error& error) {
-  return error.exit() == Exit::data || error.exit() == Exit::no_input || error.exit() == Exit::io;
-}
+/// Whether an older step may stand in for the one that failed: its content is bad, or not there. A disk that cannot be
+/// read now may be read later.
+bool is_damage(const Error& error) { return error.exit() == Exit::data || error.exit() == Exit::no_input; }
 
 Loaded load_newest(Team& team, const Options& options, LoadTarget& target, const std::vector<std::int64_t>& steps) {
   for (std::size_t i = 0;; ++i) {
