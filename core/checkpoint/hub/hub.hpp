@@ -25,8 +25,9 @@ struct HubName {
 };
 
 /// Opens a folder as the Hugging Face hub has them: model.safetensors, or model.safetensors.index.json and the files it
-/// names. Tensors have the hub's names. A MANIFEST.json of ours beside them is read too. DataError names file and
-/// tensor; links and names with folders are refused.
+/// names. Tensors have the hub's names. With a MANIFEST.json of ours beside them it is a step: as in open_titan(), what
+/// the manifest lists must be there, and read_parts() hashes a file before it reads of it. DataError names file and
+/// tensor; links and names with folders are refused. InputError: no such files.
 Source open_hub(const std::filesystem::path& folder);
 
 /// The same tensors under our names, taken apart so that every part is in our order of rows. Names that the folder
