@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kFormat = "titan.checkpoint";
 constexpr std::int64_t kLargestStep = 999'999'999'999'999'999;
 constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::size_t kHashDigits = 32;
 constexpr std::pair<Contents, const char*> kContents[] = {{Contents::full, "full"},
                                                           {Contents::model_only, "model_only"}};
 
@@ -75,20 +76,42 @@ std::vector<ManifestFile> read_files(const JsonField& field) {
   return files;
 }
 
+/// The hash of a manifest: of its text, in which zeros stand for the hash itself.
+std::string own_hash(std::string text, std::size_t at, std::size_t size) {
+  text.replace(at, size, size, '0');
+  return hash128(text);
+}
+
+void check_own_hash(std::string_view text, const JsonField& root) {
+  const JsonField field = root.at("hash");
+  const std::string& hash = read_hexadecimal(field);
+  // Its last place: a flip of the file's list cannot make another of it.
+  const std::size_t at = text.rfind(hash);
+  const bool is_right = at != std::string_view::npos && own_hash(std::string(text), at, hash.size()) == hash;
+  if (!is_right) field.fail("not that of the manifest: it was damaged or edited");
+}
+
 }  // namespace
 
+std::string_view contents_name(Contents contents) {
+  return std::ranges::find(kContents, contents, &std::pair<Contents, const char*>::first)->second;
+}
+
 std::string write_manifest(const Manifest& manifest) {
-  const auto* contents = std::find_if(std::begin(kContents), std::end(kContents),
-                                      [&](const auto& each) { return each.first == manifest.contents; });
-  return dumped(nlohmann::ordered_json{{"format", kFormat},
-                                       {"version", kDocumentVersion},
-                                       {"step", manifest.step},
-                                       {"save_id", manifest.save_id},
-                                       {"contents", contents->second},
-                                       {"origin", json_of(manifest.origin)},
-                                       {"files", json_of(manifest.files)}},
-                2) +
-         '\n';
+  const std::string nothing(kHashDigits, '0');
+  std::string text = dumped(nlohmann::ordered_json{{"format", kFormat},
+                                                   {"version", kDocumentVersion},
+                                                   {"step", manifest.step},
+                                                   {"save_id", manifest.save_id},
+                                                   {"contents", contents_name(manifest.contents)},
+                                                   {"origin", json_of(manifest.origin)},
+                                                   {"files", json_of(manifest.files)},
+                                                   {"hash", nothing}},
+                            2) +
+                     '\n';
+  const std::size_t at = text.rfind(nothing);
+  text.replace(at, kHashDigits, own_hash(text, at, kHashDigits));
+  return text;
 }
 
 Manifest read_manifest(std::string_view text, const std::string& source) {
@@ -96,12 +119,14 @@ Manifest read_manifest(std::string_view text, const std::string& source) {
   const nlohmann::json json = parse_strict_json(text, source, limits);
   const JsonField root(json, "checkpoint", source);
   require_document(root, kFormat);
-  require_no_others(root, {"format", "version", "step", "save_id", "contents", "origin", "files"});
-  return {.step = root.at("step").integer(0, kLargestStep),
-          .save_id = read_hexadecimal(root.at("save_id")),
-          .contents = read_contents(root.at("contents")),
-          .origin = read_origin(root.at("origin")),
-          .files = read_files(root.at("files"))};
+  require_no_others(root, {"format", "version", "step", "save_id", "contents", "origin", "files", "hash"});
+  Manifest manifest{.step = root.at("step").integer(0, kLargestStep),
+                    .save_id = read_hexadecimal(root.at("save_id")),
+                    .contents = read_contents(root.at("contents")),
+                    .origin = read_origin(root.at("origin")),
+                    .files = read_files(root.at("files"))};
+  check_own_hash(text, root);  // last: what can be named by itself is
+  return manifest;
 }
 
 Manifest read_manifest(const std::filesystem::path& path) {

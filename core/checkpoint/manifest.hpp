@@ -20,6 +20,9 @@ enum class Contents {
   model_only  // parameters and buffers
 };
 
+/// "full" or "model_only".
+std::string_view contents_name(Contents contents);
+
 /// A file of a step.
 struct ManifestFile {
   std::string name;  // without a folder

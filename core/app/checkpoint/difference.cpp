@@ -8,6 +8,7 @@
 #include "core/app/checkpoint/tensor_comparison.hpp"
 #include "core/app/checkpoint/tensor_facts.hpp"
 #include "core/base/text.hpp"
+#include "core/checkpoint/pieces.hpp"
 #include "core/checkpoint/read.hpp"
 
 namespace titan::app {
@@ -40,12 +41,12 @@ class CheckpointComparison {
     const std::vector<std::string> common = compare_structure();
     const std::vector<Piece> pieces = pieces_of(common);
     std::uint64_t done = 0;
-    for (auto begin = pieces.begin(); begin != pieces.end();) {
-      const auto end = end_of_batch(begin, pieces.end());
-      done += compare({begin, end});
-      progress(done, difference_.num_bytes);
-      begin = end;
-    }
+    checkpoint::in_batches(
+        pieces, kMostBytesAtOnce, [](const Piece& piece) { return std::max(piece.a_bytes, piece.b_bytes); },
+        [&](std::span<const Piece> batch, std::uint64_t) {
+          done += compare(batch);
+          progress(done, difference_.num_bytes);
+        });
     std::ranges::sort(difference_.values, [](const TensorDifference& x, const TensorDifference& y) {
       return x.relative != y.relative ? x.relative > y.relative : x.name < y.name;
     });
@@ -64,7 +65,8 @@ class CheckpointComparison {
       }
       const StoredTensor& of_b = found->second;
       if (of_a.shape != of_b.shape) {
-        difference_.shapes.push_back(concat(name, ": ", shape_text(of_a.shape), " and ", shape_text(of_b.shape)));
+        difference_.shapes.push_back(
+            concat(name, ": ", checkpoint::shape_text(of_a.shape), " and ", checkpoint::shape_text(of_b.shape)));
         continue;
       }
       if (of_a.dtype != of_b.dtype) {
@@ -86,24 +88,14 @@ class CheckpointComparison {
     for (const std::string& name : names) {
       const StoredTensor &of_a = a_.tensors.at(name), &of_b = b_.tensors.at(name);
       const std::size_t width = std::max(checkpoint::element_size(of_a.dtype), checkpoint::element_size(of_b.dtype));
-      for (Box& box : cut(of_a.shape, width, kMostBytesAtOnce)) {
+      const Box whole{std::vector<std::int64_t>(of_a.shape.size(), 0), of_a.shape};
+      for (Box& box : checkpoint::pieces_of(whole, kMostBytesAtOnce / width)) {
         const std::uint64_t a_bytes = bytes_of_box(box, of_a), b_bytes = bytes_of_box(box, of_b);
         pieces.push_back({&name, std::move(box), a_bytes, b_bytes, false});
       }
       if (!pieces.empty() && pieces.back().name == &name) pieces.back().is_last = true;
     }
     return pieces;
-  }
-
-  using Iterator = std::vector<Piece>::const_iterator;
-  static Iterator end_of_batch(Iterator begin, Iterator end) {
-    std::uint64_t a_bytes = 0, b_bytes = 0;
-    const auto beyond = std::find_if(begin, end, [&](const Piece& piece) {
-      a_bytes += piece.a_bytes;
-      b_bytes += piece.b_bytes;
-      return std::max(a_bytes, b_bytes) > kMostBytesAtOnce;
-    });
-    return beyond == begin ? begin + 1 : beyond;
   }
 
   /// Fills the bytes with the pieces, one after the other.

@@ -4,18 +4,17 @@
 
 #include "core/app/aligned_table.hpp"
 #include "core/app/checkpoint/difference.hpp"
+#include "core/base/listing.hpp"
 #include "core/base/text.hpp"
 
 namespace titan::app {
 namespace {
 
-constexpr std::size_t kMostShown = 20;
-
 std::string list_text(const char* title, const std::vector<std::string>& items) {
   if (items.empty()) return {};
   std::string text = concat(title, ":\n");
-  for (std::size_t i = 0; i < std::min(items.size(), kMostShown); ++i) text += concat("  ", printable(items[i]), "\n");
-  return items.size() > kMostShown ? concat(text, "  and ", items.size() - kMostShown, " more\n") : text;
+  for (std::size_t i = 0; i < std::min(items.size(), kMostListed); ++i) text += concat("  ", printable(items[i]), "\n");
+  return items.size() > kMostListed ? concat(text, "  and ", items.size() - kMostListed, " more\n") : text;
 }
 
 std::string number_text(double value) {
@@ -27,13 +26,13 @@ std::string number_text(double value) {
 std::string values_text(const std::vector<TensorDifference>& values) {
   if (values.empty()) return {};
   std::vector<Row> rows{{"tensor", "max |a-b|", "of max |b|", "elements"}};
-  for (std::size_t i = 0; i < std::min(values.size(), kMostShown); ++i) {
+  for (std::size_t i = 0; i < std::min(values.size(), kMostListed); ++i) {
     const TensorDifference& value = values[i];
     rows.push_back(
         {printable(value.name), number_text(value.absolute), number_text(value.relative), concat(value.num_differing)});
   }
   const std::string text = concat("values that differ, the worst first:\n", aligned(rows));
-  return values.size() > kMostShown ? concat(text, "  and ", values.size() - kMostShown, " more\n") : text;
+  return values.size() > kMostListed ? concat(text, "  and ", values.size() - kMostListed, " more\n") : text;
 }
 
 }  // namespace

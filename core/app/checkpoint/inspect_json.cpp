@@ -18,7 +18,7 @@ Json manifest_json(const checkpoint::Manifest& manifest) {
   const checkpoint::Origin& origin = manifest.origin;
   return {{"step", manifest.step},
           {"save_id", manifest.save_id},
-          {"contents", contents_name(manifest.contents)},
+          {"contents", checkpoint::contents_name(manifest.contents)},
           {"world_size", origin.world_size},
           {"mesh", origin.mesh},
           {"module", origin.module},
@@ -65,7 +65,7 @@ std::string inspect_json(const Located& located) {
     if (step.format) json["format"] = format_name(*step.format);
     if (!step.problem.empty()) json["problem"] = step.problem;
     if (step.manifest) {
-      json["contents"] = contents_name(step.manifest->contents);
+      json["contents"] = checkpoint::contents_name(step.manifest->contents);
       json["size"] = bytes_of_step(*step.manifest);
     }
     steps.push_back(json);

@@ -43,7 +43,7 @@ struct Sum {
 
 void add_manifest(const checkpoint::Manifest& manifest, std::vector<Row>& rows) {
   rows.push_back({"step", concat(manifest.step)});
-  rows.push_back({"contents", std::string(contents_name(manifest.contents))});
+  rows.push_back({"contents", std::string(checkpoint::contents_name(manifest.contents))});
   rows.push_back({"save id", printable(manifest.save_id)});
   const checkpoint::Origin& origin = manifest.origin;
   if (!origin.mesh.empty()) rows.push_back({"saved by", printable(origin.mesh)});
@@ -74,8 +74,9 @@ void add_tensors(const Source& source, std::vector<Row>& rows) {
 std::string tensor_table(const Source& source) {
   std::vector<Row> rows;
   for (const auto& [name, tensor] : source.tensors) {
-    rows.push_back({printable(name), std::string(checkpoint::torch_name(tensor.dtype)), shape_text(tensor.shape),
-                    bytes_text(bytes_of(tensor)), counted(tensor.parts.size(), "part")});
+    rows.push_back({printable(name), std::string(checkpoint::torch_name(tensor.dtype)),
+                    checkpoint::shape_text(tensor.shape), bytes_text(bytes_of(tensor)),
+                    counted(tensor.parts.size(), "part")});
   }
   return aligned(rows);
 }
@@ -109,7 +110,7 @@ std::string inspect_text(const Located& located) {
   const LocatedStep* newest = located.newest();
   for (const LocatedStep& step : located.steps) {
     const std::string format = step.format ? format_name(*step.format) : "-";
-    const std::string contents(step.manifest ? contents_name(step.manifest->contents) : "-");
+    const std::string contents(step.manifest ? checkpoint::contents_name(step.manifest->contents) : "-");
     const std::string size = step.manifest ? bytes_text(bytes_of_step(*step.manifest)) : "-";
     const std::string state = !step.problem.empty() ? concat("not committed: ", step.problem)
                               : &step == newest     ? "newest"

@@ -7,7 +7,6 @@
 #include "core/checkpoint/dcp/dcp.hpp"
 #include "core/checkpoint/disk.hpp"
 #include "core/checkpoint/hub/hub.hpp"
-#include "core/checkpoint/input_file.hpp"
 #include "core/checkpoint/step_folders.hpp"
 
 namespace titan::app {
@@ -23,11 +22,6 @@ std::optional<Format> known_format(const std::filesystem::path& folder) {
   }
 }
 
-checkpoint::Manifest read_manifest_of(const std::filesystem::path& folder) {
-  const checkpoint::InputFile file(folder / checkpoint::kManifestFile);
-  return checkpoint::read_manifest(file.read_all(checkpoint::kMostManifestBytes), file.path().native());
-}
-
 /// Whether there is something of a step of ours in a folder without a manifest: a lost one takes its step along.
 bool has_remains(const std::filesystem::path& folder) {
   if (!checkpoint::is_real_folder(folder)) return false;
@@ -41,7 +35,7 @@ void look_at_ours(LocatedStep& located) {
   located.problem = checkpoint::why_not_committed(located.folder);
   if (!located.problem.empty()) return;
   try {
-    located.manifest = read_manifest_of(located.folder);
+    located.manifest = checkpoint::read_manifest(located.folder / checkpoint::kManifestFile);
   } catch (const Error& error) {
     located.problem = error.what();
   }

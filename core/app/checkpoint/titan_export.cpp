@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "core/app/checkpoint/tensor_facts.hpp"
 #include "core/base/error.hpp"
 #include "core/checkpoint/disk.hpp"
 #include "core/checkpoint/model_tensors.hpp"
+#include "core/checkpoint/pieces.hpp"
 #include "core/checkpoint/read.hpp"
 #include "core/checkpoint/shard.hpp"
 #include "core/checkpoint/step_folders.hpp"
@@ -42,7 +42,8 @@ std::vector<Shard> plan_shards(const ckpt::Source& source, const TitanExport& op
     if (!is_full && !ckpt::is_model_tensor(name)) continue;
     const ckpt::TensorInfo tensor{
         name, options.dtype && ckpt::is_floating(stored.dtype) ? *options.dtype : stored.dtype, stored.shape};
-    for (Box& box : cut(tensor.shape, ckpt::element_size(tensor.dtype), options.most_bytes_a_shard)) {
+    const Box whole{std::vector<std::int64_t>(tensor.shape.size(), 0), tensor.shape};
+    for (Box& box : ckpt::pieces_of(whole, options.most_bytes_a_shard / ckpt::element_size(tensor.dtype))) {
       Piece piece{tensor, std::move(box)};
       Shard& last = shards.back();
       if (!last.empty() && (bytes + piece.bytes() > options.most_bytes_a_shard || last.back().tensor.name == name)) {

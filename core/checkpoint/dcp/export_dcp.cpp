@@ -12,6 +12,7 @@
 #include "core/checkpoint/dcp/object_writer.hpp"
 #include "core/checkpoint/disk.hpp"
 #include "core/checkpoint/output_file.hpp"
+#include "core/checkpoint/pieces.hpp"
 #include "core/checkpoint/read.hpp"
 
 namespace titan::checkpoint {
@@ -124,14 +125,12 @@ void write_tensors(const Source& source, OutputFile& file, const std::vector<Pla
                    const std::function<void(std::uint64_t)>& written) {
   ChunkWriter writer(source, file);
   const std::vector<Piece> pieces = pieces_of_file(items);
-  for (auto begin = pieces.begin(); begin != pieces.end();) {
-    std::uint64_t size = begin->num_bytes;
-    auto end = begin + 1;
-    while (end != pieces.end() && size + end->num_bytes <= kMostBytesAtOnce) size += (end++)->num_bytes;
-    writer.write({begin, end});
-    written(size);
-    begin = end;
-  }
+  in_batches(
+      pieces, kMostBytesAtOnce, [](const Piece& piece) { return piece.num_bytes; },
+      [&](std::span<const Piece> batch, std::uint64_t size) {
+        writer.write(batch);
+        written(size);
+      });
 }
 
 void write_metadata(SystemCalls& calls, NewFiles& new_files, const ExportPlan& plan,

@@ -9,9 +9,6 @@
 
 namespace titan::checkpoint {
 
-/// Cuts a box into boxes of `most` elements at most, which follow each other in its order.
-std::vector<Box> pieces_of(const Box& box, std::uint64_t most);
-
 /// An item of a file that is to be written.
 struct PlannedItem {
   const std::string* name = nullptr;

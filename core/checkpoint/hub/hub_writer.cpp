@@ -6,6 +6,7 @@
 
 #include "core/checkpoint/hub/hub_names.hpp"
 #include "core/checkpoint/output_file.hpp"
+#include "core/checkpoint/pieces.hpp"
 #include "core/checkpoint/read.hpp"
 #include "core/checkpoint/safetensors.hpp"
 
@@ -59,17 +60,15 @@ void HubWriter::write(const HubFile& file, const std::function<void(std::uint64_
   for (const HubTensor& tensor : file.tensors) {
     for (const Piece& piece : pieces_of(tensor)) pieces.push_back(piece);
   }
-  for (auto begin = pieces.begin(); begin != pieces.end();) {
-    std::uint64_t size = begin->bytes;
-    auto end = begin + 1;
-    while (end != pieces.end() && size + end->bytes <= kPieceBytes) size += (end++)->bytes;
-    bytes_.resize(size);
-    read({begin, end});
-    reorder({begin, end});
-    output.write(bytes_);
-    written(size);
-    begin = end;
-  }
+  in_batches(
+      pieces, kPieceBytes, [](const Piece& piece) { return piece.bytes; },
+      [&](std::span<const Piece> batch, std::uint64_t size) {
+        bytes_.resize(size);
+        read(batch);
+        reorder(batch);
+        output.write(bytes_);
+        written(size);
+      });
   output.finish();
 }
 

@@ -51,6 +51,11 @@ TEST(ManifestTest, ReadsWhatItWrote) {
   EXPECT_EQ(read_manifest(write_manifest(model), "m"), model);
 }
 
+TEST(ManifestTest, ContentsHaveNames) {
+  EXPECT_EQ(contents_name(Contents::full), "full");
+  EXPECT_EQ(contents_name(Contents::model_only), "model_only");
+}
+
 TEST(ManifestTest, BytesThatAreNoTextAreReplacedAndReadBack) {
   Manifest manifest = sample();
   manifest.origin.preset = "configs/\xff.toml";

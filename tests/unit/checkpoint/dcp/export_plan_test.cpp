@@ -10,19 +10,7 @@
 namespace titan::checkpoint {
 namespace {
 
-using ::testing::ElementsAre;
-
 Box whole(const std::vector<std::int64_t>& shape) { return {std::vector<std::int64_t>(shape.size(), 0), shape}; }
-
-TEST(ExportPlanTest, PiecesFollowEachOther) {
-  EXPECT_THAT(pieces_of(whole({}), 1), ElementsAre(Box{}));
-  EXPECT_THAT(pieces_of(whole({0, 3}), 1), ElementsAre());
-  EXPECT_THAT(pieces_of(whole({4, 3}), 12), ElementsAre(whole({4, 3})));
-  EXPECT_THAT(pieces_of({{5, 1}, {4, 3}}, 9), ElementsAre(Box{{5, 1}, {3, 3}}, Box{{8, 1}, {1, 3}}));
-  // A row that is too large is cut itself.
-  EXPECT_THAT(pieces_of(whole({1, 2, 5}), 3), ElementsAre(Box{{0, 0, 0}, {1, 1, 3}}, Box{{0, 0, 3}, {1, 1, 2}},
-                                                          Box{{0, 1, 0}, {1, 1, 3}}, Box{{0, 1, 3}, {1, 1, 2}}));
-}
 
 TEST(ExportPlanTest, ChunksAreTheSourcesParts) {
   Source source;
