@@ -41,6 +41,26 @@ void expect_refused(const std::string& text, const std::string& why) {
   EXPECT_NE(found.find("MANIFEST.json"), std::string::npos) << found;
 }
 
+/// The text with the hash that it should have.
+std::string sealed(std::string text) {
+  constexpr std::size_t kDigits = 32;
+  const std::size_t at = text.rfind("\"hash\": \"") + std::string_view("\"hash\": \"").size();
+  text.replace(at, kDigits, kDigits, '0');
+  return text.replace(at, kDigits, hash128(text));
+}
+
+TEST(ManifestTest, AnyFlippedBitIsDamage) {
+  const std::string text = write_manifest(sample());
+  EXPECT_EQ(sealed(text), text);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    for (const unsigned bit : {0U, 3U, 5U, 7U}) {
+      std::string flipped = text;
+      flipped[i] = static_cast<char>(static_cast<unsigned char>(flipped[i]) ^ (1U << bit));
+      EXPECT_THROW(read_manifest(flipped, "m"), DataError) << i << ", bit " << bit;
+    }
+  }
+}
+
 TEST(ManifestTest, ReadsWhatItWrote) {
   EXPECT_EQ(read_manifest(write_manifest(sample()), "m"), sample());
   Manifest model = sample();
@@ -93,7 +113,7 @@ TEST(ManifestTest, RefusesFieldsThatDoNotFit) {
 }
 
 TEST(ManifestTest, UnknownMembersOfTheOriginAreLetBe) {
-  EXPECT_EQ(read_manifest(changed("\"world_size\": 2", "\"world_size\": 2, \"host\": \"a\""), "m"), sample());
+  EXPECT_EQ(read_manifest(sealed(changed("\"world_size\": 2", "\"world_size\": 2, \"host\": \"a\"")), "m"), sample());
 }
 
 TEST(ManifestTest, RefusesFilesThatAreNotInTheFolder) {
