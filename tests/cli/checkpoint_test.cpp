@@ -116,6 +116,40 @@ TEST_F(CheckpointTest, VerifyNamesFileAndTensorOfADamage) {
   EXPECT_THAT(outcome, Says("1 of 2 steps are wrong: step-2, in steps"));
 }
 
+TEST_F(CheckpointTest, VerifyMissesNoStepThatLostItsManifest) {
+  make_step("steps/step-1");
+  fs::remove(folder_ / "steps/step-1/MANIFEST.json");
+  for (const char* word : {"steps", "steps/step-1"}) {
+    const Outcome outcome = checkpoint({"verify", word});
+    EXPECT_THAT(outcome, ExitsWith(65)) << word;
+    EXPECT_THAT(outcome, Says("step-1")) << word;
+  }
+  fs::remove_all(folder_ / "steps/step-1");
+  fs::create_directories(folder_ / "steps/step-2");
+  const Outcome nothing = checkpoint({"verify", "steps"});
+  EXPECT_THAT(nothing, ExitsWith(66));
+  EXPECT_THAT(nothing, Prints("step-2: left out: there is no checkpoint in it\n"));
+}
+
+TEST_F(CheckpointTest, VerifyComparesChecksumsOfADistributedCheckpoint) {
+  make_step("step-0");
+  ASSERT_THAT(checkpoint({"convert", "step-0", "dcp", "--to", "dcp"}), ExitsWith(0));
+  EXPECT_THAT(checkpoint({"verify", "dcp"}), Prints(", the structure, and every checksum there is\n"));
+  flip("dcp/__0_0.distcp", static_cast<std::streamoff>(fs::file_size(folder_ / "dcp/__0_0.distcp") / 2));
+  const Outcome outcome = checkpoint({"verify", "dcp"});
+  EXPECT_THAT(outcome, ExitsWith(65));
+  EXPECT_THAT(outcome, Prints("dcp: wrong\n  __0_0.distcp: "));
+  EXPECT_THAT(outcome, Prints(".weight: damaged: bytes "));
+}
+
+TEST_F(CheckpointTest, ConvertWritesNothingIntoItsSource) {
+  make_step("step-0");
+  const Outcome outcome = checkpoint({"convert", "step-0", "step-0/hub", "--to", "hugging_face"});
+  EXPECT_THAT(outcome, ExitsWith(73));
+  EXPECT_THAT(outcome, Says("one of source and target is inside the other: step-0, step-0/hub"));
+  EXPECT_FALSE(fs::exists(folder_ / "step-0/hub"));
+}
+
 TEST_F(CheckpointTest, VerifyFindsWhatIsMissingOrBroken) {
   for (const char* file : {"index.json", "shard-00000-of-00001.safetensors", "MANIFEST.json"}) {
     const TemporaryFolder folder;
