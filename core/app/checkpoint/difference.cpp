@@ -1,8 +1,6 @@
 #include "core/app/checkpoint/difference.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <span>
 
 #include "core/app/checkpoint/tensor_comparison.hpp"

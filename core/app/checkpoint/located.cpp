@@ -24,10 +24,11 @@ std::optional<Format> known_format(const std::filesystem::path& folder) {
 
 /// Whether there is something of a step of ours in a folder without a manifest: a lost one takes its step along.
 bool has_remains(const std::filesystem::path& folder) {
-  if (!checkpoint::is_real_folder(folder)) return false;
-  return std::ranges::any_of(checkpoint::names_in(folder), [](const std::string& name) {
-    return name == checkpoint::kIndexFile || (name.starts_with("shard-") && name.ends_with(".safetensors"));
-  });
+  if (checkpoint::is_ours(folder)) return true;
+  return checkpoint::is_real_folder(folder) &&
+         std::ranges::any_of(checkpoint::names_in(folder), [](const std::string& name) {
+           return name.starts_with("shard-") && name.ends_with(".safetensors");
+         });
 }
 
 /// Says why a step of ours does not count, or reads its manifest.
