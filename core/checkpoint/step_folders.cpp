@@ -10,7 +10,6 @@
 #include "core/base/number.hpp"
 #include "core/checkpoint/disk.hpp"
 #include "core/checkpoint/train_state.hpp"
-#include "core/checkpoint/train_state.hpp"
 
 namespace titan::checkpoint {
 
