@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/data/bpe.hpp"
 #include "core/base/json_field.hpp"
+#include "core/data/bpe.hpp"
 #include "core/data/tokenizer_file.hpp"
 
 namespace titan::data {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/data/added_tokens.hpp"
 #include "core/base/json_field.hpp"
+#include "core/data/added_tokens.hpp"
 #include "core/data/text_normalizer.hpp"
 #include "core/data/token_table.hpp"
 

@@ -25,6 +25,22 @@ TEST_F(CoreOptionsTest, NamesAndDefaults) {
   std::vector<std::string> found;
   for (const Option* option : registry_.options()) found.push_back(option->name + " " + to_text(option->default_value));
   EXPECT_THAT(found, ::testing::ElementsAreArray({
+                         "checkpoint.async_mode disabled",
+                         "checkpoint.create_seed_checkpoint false",
+                         "checkpoint.enable false",
+                         "checkpoint.enable_first_step_checkpoint false",
+                         "checkpoint.exclude_from_loading ",
+                         "checkpoint.export_dtype float32",
+                         "checkpoint.folder checkpoint",
+                         "checkpoint.initial_load_in_hf false",
+                         "checkpoint.initial_load_model_only true",
+                         "checkpoint.initial_load_path None",
+                         "checkpoint.interval 500",
+                         "checkpoint.keep_latest_k 10",
+                         "checkpoint.last_save_in_hf false",
+                         "checkpoint.last_save_model_only true",
+                         "checkpoint.load_only false",
+                         "checkpoint.load_step -1",
                          "comm.init_timeout_seconds 300",
                          "comm.train_timeout_seconds 100",
                          "dataloader.dataset_path ./tests/assets/corpus",
@@ -93,8 +109,9 @@ TEST_F(CoreOptionsTest, OptionsThatMayDifferBetweenRanks) {
   for (const Option* option : registry_.options()) {
     if (!option->must_match) may_differ.insert(option->name);
   }
-  EXPECT_EQ(may_differ, (std::set<std::string>{"dataloader.num_prefetch_batches", "debug.print_config",
-                                               "debug.save_config_file", "dump_folder", "training.num_threads"}));
+  EXPECT_EQ(may_differ,
+            (std::set<std::string>{"checkpoint.folder", "dataloader.num_prefetch_batches", "debug.print_config",
+                                   "debug.save_config_file", "dump_folder", "training.num_threads"}));
 }
 
 TEST_F(CoreOptionsTest, AGroupOfAPipelineIsBounded) {

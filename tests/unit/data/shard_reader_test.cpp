@@ -4,8 +4,8 @@
 
 #include "core/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/unit/data/byte_tokenizer.hpp"
 #include "tests/support/thrown_text.hpp"
+#include "tests/unit/data/byte_tokenizer.hpp"
 #include "tests/unit/data/expected_rows.hpp"
 
 namespace titan::data {

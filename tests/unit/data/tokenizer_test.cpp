@@ -9,8 +9,8 @@
 
 #include "core/base/error.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/support/vectors.hpp"
 #include "tests/support/thrown_text.hpp"
+#include "tests/support/vectors.hpp"
 #include "tests/unit/data/tiny_tokenizer.hpp"
 
 namespace titan::data {
