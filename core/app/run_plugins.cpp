@@ -17,7 +17,7 @@ const titan_observer_v1& host_observer() {
       .struct_size = sizeof(titan_observer_v1),
       .events = TITAN_EVENT_RUN_BEGIN,
       .run_begin = [](void*, const titan_run_event*) -> titan_error* {
-        begin_training();
+        begin_work();
         return nullptr;
       },
       .step_end = nullptr,

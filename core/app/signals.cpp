@@ -154,12 +154,12 @@ void install_stop_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-void begin_training() {
+void begin_work() {
   is_training = true;
   ::alarm(0);
 }
 
-bool has_training_begun() { return is_training.load(); }
+bool has_work_begun() { return is_training.load(); }
 
 void install_fatal_signals() {
   install_signal_stack();

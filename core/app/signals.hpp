@@ -5,7 +5,7 @@
 namespace titan::app {
 
 /// Makes the stop_signals() set the process's stop flag. A second one ends the process at once with 128 + n; so does,
-/// before begin_training(), a second without a safe point. One from the parent and one from somebody else are one, and
+/// before begin_work(), a second without a safe point. One from the parent and one from somebody else are one, and
 /// so are copies of one signal within kOneRequestSeconds. SIGPIPE and SIGXFSZ become ignored. Call once, from main.
 void install_stop_signals();
 
@@ -13,9 +13,9 @@ void install_stop_signals();
 const StopFlag& stop_flag();
 
 /// Says that there is work to lose from here on: a stop waits for the next safe point, however far it is.
-void begin_training();
-/// Whether begin_training() was called.
-bool has_training_begun();
+void begin_work();
+/// Whether begin_work() was called.
+bool has_work_begun();
 
 /// Makes fatal signals say in which plugin and callback they happened, before they end the process as always.
 void install_fatal_signals();

@@ -8,6 +8,7 @@
 #include "core/app/checkpoint/located.hpp"
 #include "core/app/checkpoint/model_of_checkpoint.hpp"
 #include "core/app/output.hpp"
+#include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -82,11 +83,13 @@ void run(const Session& session, const config::Invocation& invocation) {
   if (line.positionals.size() != 2) {
     throw UsageError("[checkpoint] convert takes two folders: titan checkpoint convert FROM TO --to hugging_face");
   }
+  if (line.positionals[1].empty()) throw UsageError("[checkpoint] convert needs a name for TO: it is empty");
   const double begin = monotonic_seconds();
   const Conversion conversion{folder_of(line.positionals[1]), target_format(line), target_dtype(line), {}, {}};
   const std::filesystem::path from = choose_checkpoint(line.positionals[0]);
   Source source = open_checkpoint(from);
   const std::string described = concat(printable(from.native()), " (", format_name(source.format), ")");
+  begin_work();  // a stop waits for what has been written to be removed
   convert_named(session, invocation, resolution.config, std::move(source), conversion);
   print(concat("converted ", described, " to ", printable(line.positionals[1]), " (", format_name(conversion.format),
                ") in ", seconds_text(monotonic_seconds() - begin), "\n"));
