@@ -34,4 +34,7 @@ Index read_index(std::string_view text, const std::string& source);
 /// save, parts of one tensor that do not fit together.
 Index index_of(const std::filesystem::path& folder, std::span<const ShardReport> shards, std::string_view save_id);
 
+/// Gives a source the tensors and files of the index of its folder.
+void add_index(Source& source, Index index);
+
 }  // namespace titan::checkpoint

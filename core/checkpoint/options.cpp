@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/checkpoint/disk.hpp"
 #include "core/checkpoint/step_folders.hpp"
 
 namespace titan::checkpoint {
@@ -114,7 +115,7 @@ void check_can_write(const std::filesystem::path& folder) {
   }
   if (::access(existing.c_str(), W_OK | X_OK) != 0) {
     throw CreateError("[checkpoint] checkpoint.folder cannot be written to: ", printable(existing.native()), ": ",
-                      std::generic_category().message(errno));
+                      reason_of(errno));
   }
 }
 

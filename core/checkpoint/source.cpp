@@ -87,10 +87,14 @@ Source open_titan(const std::filesystem::path& folder) {
                       ": of another step: ", source.train_state->step, ", the manifest says ", source.manifest->step);
     }
   }
+  add_index(source, std::move(index));
+  return source;
+}
+
+void add_index(Source& source, Index index) {
   source.tensors = std::move(index.tensors);
   source.files = std::move(index.files);
-  for (StoredFile& file : source.files) file.path = folder / file.path;
-  return source;
+  for (StoredFile& file : source.files) file.path = source.folder / file.path;
 }
 
 }  // namespace titan::checkpoint

@@ -63,7 +63,7 @@ void add_train_state(const checkpoint::TrainState& state, std::vector<Row>& rows
 void add_tensors(const Source& source, std::vector<Row>& rows) {
   Sum model, optimizer, generators;
   for (const auto& [name, tensor] : source.tensors) {
-    const bool is_generator = name.starts_with("random_state.");
+    const bool is_generator = checkpoint::is_generator_state(name);
     (checkpoint::is_model_tensor(name) ? model : is_generator ? generators : optimizer).add(tensor);
   }
   rows.push_back({"model", model.text()});

@@ -76,12 +76,9 @@ class HubSave {
   void write_files() {
     std::string mine;
     work_together(team_, act("exporting"), [&] {
-      checkpoint::Index index = checkpoint::index_of(temporary_, shards_, save_id_);
-      for (checkpoint::StoredFile& file : index.files) file.path = temporary_ / file.path;
       checkpoint::Source source;
       source.folder = temporary_;
-      source.tensors = std::move(index.tensors);
-      source.files = std::move(index.files);
+      checkpoint::add_index(source, checkpoint::index_of(temporary_, shards_, save_id_));
       const checkpoint::HubExport how{.dtype = options_.export_dtype, .rank = team_.rank(), .world_size = team_.size()};
       for (const std::string& name : checkpoint::export_hub(calls_, source, what_.names, temporary_, how)) {
         mine += concat(name, ' ', size_of(temporary_ / name), ' ', hash128_file(temporary_ / name), '\n');

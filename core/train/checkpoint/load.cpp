@@ -8,6 +8,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/listing.hpp"
 #include "core/base/log.hpp"
 #include "core/base/number.hpp"
 #include "core/base/quantity.hpp"
@@ -29,8 +30,6 @@ using checkpoint::Format;
 using checkpoint::Options;
 using checkpoint::Source;
 using checkpoint::Team;
-
-constexpr std::size_t kMostListed = 20;
 
 /// A folder to load from, and how much of it.
 struct Choice {
@@ -206,16 +205,13 @@ class Loading {
     for (std::string& name : target_.tree.saved_buffer_names()) known.insert(std::move(name));
     std::vector<std::string> unexpected;
     for (const auto& [name, tensor] : source_.tensors) {
-      if (name.starts_with("random_state.") || known.contains(name)) continue;
-      if (name.starts_with("optimizer.") && is_expected_of_optimizer(name, known)) continue;
+      if (checkpoint::is_generator_state(name) || known.contains(name)) continue;
+      if (checkpoint::is_optimizer_state(name) && is_expected_of_optimizer(name, known)) continue;
       unexpected.push_back(name);
     }
     if (unexpected.empty()) return;
-    const std::size_t count = unexpected.size();
-    if (count > kMostListed) unexpected.resize(kMostListed);
-    throw DataError(
-        "[checkpoint] the checkpoint has tensors that this run has not: ", printable(choice_.folder.native()), ": ",
-        join(unexpected, ", "), count > kMostListed ? concat(" and ", count - kMostListed, " more") : "");
+    throw DataError("[checkpoint] the checkpoint has tensors that this run has not: ",
+                    printable(choice_.folder.native()), ": ", join_first(unexpected));
   }
 
   bool is_expected_of_optimizer(std::string_view name, const std::set<std::string, std::less<>>& known) const {
