@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
-#include "core/checkpoint/dcp/little_endian.hpp"
+#include "core/base/little_endian.hpp"
 #include "core/checkpoint/dcp/zip_layout.hpp"
 
 namespace titan::checkpoint {

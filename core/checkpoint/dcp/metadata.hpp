@@ -49,10 +49,10 @@ struct DcpMetadata {
   friend bool operator==(const DcpMetadata&, const DcpMetadata&) = default;
 };
 
-/// Reads the content of kDcpMetadataFile; see Pickle::read(). DataError names `source` and the item: another name than
-/// those of the DCP classes, fields that are missing or of another kind, chunks that leave their tensor or have no
-/// bytes anywhere, names of files with a folder in them, anything twice. Whether chunks tile their tensor is not looked
-/// at.
+/// Reads the content of kDcpMetadataFile; see pickle::Document::read(). DataError names `source` and the item: another
+/// name than those of the DCP classes, fields that are missing or of another kind, chunks that leave their tensor or
+/// have no bytes anywhere, names of files with a folder in them, anything twice. Whether chunks tile their tensor is
+/// not looked at.
 DcpMetadata read_dcp_metadata(std::string bytes, const std::string& source);
 
 /// Reads kDcpMetadataFile of a folder. Errors as above, and as open_patiently().

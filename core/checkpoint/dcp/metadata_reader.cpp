@@ -7,10 +7,10 @@
 #include "core/base/error.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
 #include "core/checkpoint/dcp/metadata.hpp"
-#include "core/checkpoint/dcp/pickle.hpp"
 #include "core/checkpoint/file_name.hpp"
 #include "core/checkpoint/input_file.hpp"
 #include "core/checkpoint/parts.hpp"
+#include "core/pickle/document.hpp"
 
 namespace titan::checkpoint {
 namespace {
@@ -37,13 +37,13 @@ using Sizes = std::vector<std::int64_t>;
 /// Takes a pickled Metadata apart. What is being read is in `item_`, for errors.
 class MetadataReader {
  public:
-  MetadataReader(const Pickle& pickle, const std::string& source) : pickle_(pickle), source_(source) {}
+  MetadataReader(const pickle::Document& pickle, const std::string& source) : pickle_(pickle), source_(source) {}
 
   DcpMetadata read() {
-    const PickleValue root = pickle_.root();
+    const pickle::Value root = pickle_.root();
     if (root.name() != kMetadata) fail("no Metadata of torch.distributed.checkpoint");
-    read_storage(need(root, "storage_data", PickleKind::dict));
-    const PickleValue items = need(root, "state_dict_metadata", PickleKind::dict);
+    read_storage(need(root, "storage_data", pickle::Kind::dict));
+    const pickle::Value items = need(root, "state_dict_metadata", pickle::Kind::dict);
     for (std::size_t i = 0; i < items.size(); ++i) {
       const auto name = items.key(i).text();
       if (!name || name->empty() || name->size() > kMostNameBytes) fail("a name of an item is no text, or too long");
@@ -64,30 +64,31 @@ class MetadataReader {
                     ": ", reason...);
   }
 
-  PickleValue need(const PickleValue& object, const char* field) const {
-    const std::optional<PickleValue> value = object.field(field);
+  pickle::Value need(const pickle::Value& object, const char* field) const {
+    const std::optional<pickle::Value> value = object.field(field);
     if (!value) fail("it lacks ", field);
     return *value;
   }
 
-  PickleValue need(const PickleValue& object, const char* field, PickleKind kind) const {
-    const PickleValue value = need(object, field);
+  pickle::Value need(const pickle::Value& object, const char* field, pickle::Kind kind) const {
+    const pickle::Value value = need(object, field);
     if (value.kind() != kind) fail(field, " is of another kind");
     return value;
   }
 
-  std::uint64_t need_count(const PickleValue& object, const char* field) const {
+  std::uint64_t need_count(const pickle::Value& object, const char* field) const {
     const std::optional<std::int64_t> count = need(object, field).integer();
     if (!count || *count < 0) fail(field, " is no count");
     return static_cast<std::uint64_t>(*count);
   }
 
   /// torch.Size((2, 3)).
-  Sizes sizes_of(const PickleValue& value, const char* what) const {
-    const std::optional<PickleValue> arguments = value.argument();
-    if (value.kind() != PickleKind::call || value.name() != kSize || arguments->size() != 1) fail(what, " is no Size");
-    const PickleValue items = arguments->item(0);
-    if (items.kind() != PickleKind::tuple) fail(what, " is no Size");
+  Sizes sizes_of(const pickle::Value& value, const char* what) const {
+    const std::optional<pickle::Value> arguments = value.argument();
+    if (value.kind() != pickle::Kind::call || value.name() != kSize || arguments->size() != 1)
+      fail(what, " is no Size");
+    const pickle::Value items = arguments->item(0);
+    if (items.kind() != pickle::Kind::tuple) fail(what, " is no Size");
     if (items.size() > kMostDcpDims) fail(what, " has more than ", kMostDcpDims, " dims");
     Sizes sizes;
     sizes.reserve(items.size());
@@ -101,15 +102,15 @@ class MetadataReader {
 
   // Where items lie.
 
-  void read_storage(const PickleValue& storage) {
+  void read_storage(const pickle::Value& storage) {
     for (std::size_t i = 0; i < storage.size(); ++i) {
-      const PickleValue index = storage.key(i), info = storage.item(i);
+      const pickle::Value index = storage.key(i), info = storage.item(i);
       if (index.name() != kIndex || info.name() != kStorageInfo) fail("storage_data has something else in it");
       const auto name = need(index, "fqn").text();
       if (!name) fail("fqn is no text");
       item_ = *name;
       // Items that are no tensor have no offset; Python leaves the field out, or says None.
-      const std::optional<PickleValue> offset = index.field("offset");
+      const std::optional<pickle::Value> offset = index.field("offset");
       const bool has_offset = offset && !offset->is_none();
       Key key{*name, has_offset ? sizes_of(*offset, "offset") : Sizes()};
       if (!places_.emplace(std::move(key), place_of(info)).second) fail("storage_data has it twice");
@@ -117,8 +118,8 @@ class MetadataReader {
     item_ = {};
   }
 
-  DcpItem place_of(const PickleValue& info) {
-    const std::optional<PickleValue> transforms = info.field("transform_descriptors");
+  DcpItem place_of(const pickle::Value& info) {
+    const std::optional<pickle::Value> transforms = info.field("transform_descriptors");
     if (transforms && !transforms->is_none() && transforms->size() != 0) fail("it is compressed or encrypted");
     const auto path = need(info, "relative_path").text();
     if (!path) fail("relative_path is no text");
@@ -147,9 +148,9 @@ class MetadataReader {
 
   // Items.
 
-  void read_item(std::string name, const PickleValue& value) {
-    const bool is_tensor = value.kind() == PickleKind::object && value.name() == kTensor;
-    const bool is_object = value.kind() == PickleKind::object && value.name() == kObject;
+  void read_item(std::string name, const pickle::Value& value) {
+    const bool is_tensor = value.kind() == pickle::Kind::object && value.name() == kTensor;
+    const bool is_object = value.kind() == pickle::Kind::object && value.name() == kObject;
     if (!is_tensor && !is_object) fail("neither a TensorStorageMetadata nor a BytesStorageMetadata");
     if (metadata_.tensors.contains(name) || metadata_.objects.contains(name)) fail("it is there twice");
     if (is_object) {
@@ -159,10 +160,10 @@ class MetadataReader {
     }
   }
 
-  DcpTensor tensor_of(const PickleValue& value) {
+  DcpTensor tensor_of(const pickle::Value& value) {
     DcpTensor tensor{dtype_of(need(value, "properties")), sizes_of(need(value, "size"), "size"), {}};
     num_elements(tensor.shape);
-    const PickleValue chunks = need(value, "chunks", PickleKind::list);
+    const pickle::Value chunks = need(value, "chunks", pickle::Kind::list);
     // Every chunk has a place of its own. Lists that tensors share would be read again and again.
     num_chunks_ += chunks.size();
     if (num_chunks_ > places_.size()) fail("more chunks than storage_data has places for");
@@ -175,28 +176,28 @@ class MetadataReader {
     return tensor;
   }
 
-  DType dtype_of(const PickleValue& properties) const {
+  DType dtype_of(const pickle::Value& properties) const {
     // What TensorProperties.__getstate__() gives: dtype, layout, requires_grad, memory_format, pin_memory.
-    const std::optional<PickleValue> state = properties.state();
-    if (properties.name() != kProperties || !state || state->kind() != PickleKind::tuple || state->size() != 5) {
+    const std::optional<pickle::Value> state = properties.state();
+    if (properties.name() != kProperties || !state || state->kind() != pickle::Kind::tuple || state->size() != 5) {
       fail("properties are no TensorProperties");
     }
     require_strided(state->item(1));
-    const std::string_view name = state->item(0).kind() == PickleKind::name ? state->item(0).name() : "";
+    const std::string_view name = state->item(0).kind() == pickle::Kind::name ? state->item(0).name() : "";
     const auto found = std::find_if(std::begin(kDTypes), std::end(kDTypes),
                                     [&](const DTypeNames& names) { return names.torch == name; });
     if (found == std::end(kDTypes)) fail("its dtype is none");
     return found->dtype;
   }
 
-  void require_strided(const PickleValue& layout) const {
-    const std::optional<PickleValue> arguments = layout.argument();
+  void require_strided(const pickle::Value& layout) const {
+    const std::optional<pickle::Value> arguments = layout.argument();
     const bool is_strided =
         layout.name() == kLayout && arguments && arguments->size() == 1 && arguments->item(0).text() == "torch.strided";
     if (!is_strided) fail("its layout is not torch.strided");
   }
 
-  Box box_of(const PickleValue& chunk, const Sizes& shape) const {
+  Box box_of(const pickle::Value& chunk, const Sizes& shape) const {
     if (chunk.name() != kChunk) fail("a chunk is no ChunkStorageMetadata");
     Box box{sizes_of(need(chunk, "offsets"), "offsets"), sizes_of(need(chunk, "sizes"), "sizes")};
     if (box.offset.size() != shape.size() || box.size.size() != shape.size()) fail("a chunk has other dims");
@@ -206,7 +207,7 @@ class MetadataReader {
     return box;
   }
 
-  const Pickle& pickle_;
+  const pickle::Document& pickle_;
   const std::string& source_;
   DcpMetadata metadata_;
   std::string_view item_;  // in the pickle
@@ -218,7 +219,7 @@ class MetadataReader {
 }  // namespace
 
 DcpMetadata read_dcp_metadata(std::string bytes, const std::string& source) {
-  const Pickle pickle = Pickle::read(std::move(bytes), kAllowed, source);
+  const pickle::Document pickle = pickle::Document::read(std::move(bytes), kAllowed, source);
   return MetadataReader(pickle, source).read();
 }
 

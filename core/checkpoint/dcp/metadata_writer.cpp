@@ -4,8 +4,8 @@
 #include "core/base/error.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
 #include "core/checkpoint/dcp/metadata.hpp"
-#include "core/checkpoint/dcp/pickle_writer.hpp"
 #include "core/checkpoint/dcp/torchtitan_keys.hpp"
+#include "core/pickle/writer.hpp"
 
 namespace titan::checkpoint {
 namespace {
@@ -21,7 +21,18 @@ std::string_view torch_dtype(DType dtype) {
       ->torch;
 }
 
-void write_properties(PickleWriter& pickle, DType dtype) {
+/// torch.Size.
+void write_sizes(pickle::Writer& pickle, const std::vector<std::int64_t>& sizes) {
+  pickle.name(dcp_names::kSize);
+  pickle.begin_tuple();
+  pickle.begin_tuple();
+  for (const std::int64_t size : sizes) pickle.integer(size);
+  pickle.end_tuple();
+  pickle.end_tuple();
+  pickle.call();
+}
+
+void write_properties(pickle::Writer& pickle, DType dtype) {
   pickle.name(kProperties);
   pickle.object();
   pickle.begin_tuple();
@@ -42,29 +53,29 @@ void write_properties(PickleWriter& pickle, DType dtype) {
   pickle.set_state();
 }
 
-void write_tensor(PickleWriter& pickle, const DcpTensor& tensor) {
+void write_tensor(pickle::Writer& pickle, const DcpTensor& tensor) {
   pickle.name(kTensor);
   pickle.begin_object();
   pickle.text("properties");
   write_properties(pickle, tensor.dtype);
   pickle.text("size");
-  pickle.sizes(tensor.shape);
+  write_sizes(pickle, tensor.shape);
   pickle.text("chunks");
   pickle.begin_list();
   for (const DcpChunk& chunk : tensor.chunks) {
     pickle.name(kChunk);
     pickle.begin_object();
     pickle.text("offsets");
-    pickle.sizes(chunk.box.offset);
+    write_sizes(pickle, chunk.box.offset);
     pickle.text("sizes");
-    pickle.sizes(chunk.box.size);
+    write_sizes(pickle, chunk.box.size);
     pickle.end_object();
   }
   pickle.end_list();
   pickle.end_object();
 }
 
-void write_items(PickleWriter& pickle, const DcpMetadata& metadata) {
+void write_items(pickle::Writer& pickle, const DcpMetadata& metadata) {
   pickle.begin_dict();
   for (const auto& [name, tensor] : metadata.tensors) {
     pickle.text(name);
@@ -79,7 +90,7 @@ void write_items(PickleWriter& pickle, const DcpMetadata& metadata) {
 }
 
 /// The keys in a nested state that lead to the item.
-void write_path(PickleWriter& pickle, std::string_view name) {
+void write_path(pickle::Writer& pickle, std::string_view name) {
   const std::size_t dot = name.find('.');
   const bool is_nested = dot != std::string_view::npos &&
                          std::find(std::begin(torchtitan_keys::kNestedKeys), std::end(torchtitan_keys::kNestedKeys),
@@ -91,7 +102,7 @@ void write_path(PickleWriter& pickle, std::string_view name) {
   pickle.end_tuple();
 }
 
-void write_paths(PickleWriter& pickle, const DcpMetadata& metadata) {
+void write_paths(pickle::Writer& pickle, const DcpMetadata& metadata) {
   pickle.begin_dict();
   for (const auto& [name, tensor] : metadata.tensors) write_path(pickle, name);
   for (const auto& [name, item] : metadata.objects) write_path(pickle, name);
@@ -99,7 +110,7 @@ void write_paths(PickleWriter& pickle, const DcpMetadata& metadata) {
 }
 
 /// `offset` and `index`: of a chunk of a tensor, else none.
-void write_place(PickleWriter& pickle, const DcpMetadata& metadata, std::string_view name, const DcpItem& item,
+void write_place(pickle::Writer& pickle, const DcpMetadata& metadata, std::string_view name, const DcpItem& item,
                  const std::vector<std::int64_t>* offset, std::size_t index) {
   pickle.name(kIndex);
   pickle.begin_object();
@@ -111,7 +122,7 @@ void write_place(PickleWriter& pickle, const DcpMetadata& metadata, std::string_
   } else {
     pickle.integer(static_cast<std::int64_t>(index));
     pickle.text("offset");
-    pickle.sizes(*offset);
+    write_sizes(pickle, *offset);
   }
   pickle.end_object();
   pickle.name(kStorageInfo);
@@ -125,7 +136,7 @@ void write_place(PickleWriter& pickle, const DcpMetadata& metadata, std::string_
   pickle.end_object();
 }
 
-void write_places(PickleWriter& pickle, const DcpMetadata& metadata) {
+void write_places(pickle::Writer& pickle, const DcpMetadata& metadata) {
   pickle.begin_dict();
   for (const auto& [name, tensor] : metadata.tensors) {
     for (std::size_t i = 0; i < tensor.chunks.size(); ++i) {
@@ -139,7 +150,7 @@ void write_places(PickleWriter& pickle, const DcpMetadata& metadata) {
 }  // namespace
 
 std::string write_dcp_metadata(const DcpMetadata& metadata) {
-  PickleWriter pickle;
+  pickle::Writer pickle;
   pickle.name(kMetadata);
   pickle.begin_object();
   pickle.text("state_dict_metadata");

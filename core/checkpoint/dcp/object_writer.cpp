@@ -7,8 +7,8 @@
 #include "core/base/hashing.hpp"
 #include "core/checkpoint/dcp/archive_writer.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
-#include "core/checkpoint/dcp/pickle_writer.hpp"
 #include "core/checkpoint/parts.hpp"
+#include "core/pickle/writer.hpp"
 
 namespace titan::checkpoint {
 namespace {
@@ -23,7 +23,7 @@ std::string_view storage_class(DType dtype) {
 
 /// torch._utils._rebuild_tensor_v2(storage, offset, shape, strides, requires_grad, hooks).
 std::string tensor_pickle(DType dtype, const std::vector<std::int64_t>& shape) {
-  PickleWriter pickle;
+  pickle::Writer pickle;
   pickle.name(kRebuildTensor);
   pickle.begin_tuple();
   pickle.begin_tuple();

@@ -9,7 +9,7 @@
 
 namespace titan::checkpoint {
 
-/// What torch.save writes for an object, as a pickle of PickleWriter.
+/// What torch.save writes for an object, as a pickle of pickle::Writer.
 std::string saved_object(std::string_view pickle);
 
 /// What torch.save writes around the elements of a tensor, which are row-major, without gaps, and less than 4 GiB.

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/little_endian.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
-#include "core/checkpoint/dcp/little_endian.hpp"
 #include "core/checkpoint/dcp/metadata.hpp"
 #include "core/checkpoint/parts.hpp"
 
@@ -43,34 +43,34 @@ void SavedObject::fail(const Parts&... reason) const {
 
 SavedObject::SavedObject(RangeOfBytes bytes, std::string source)
     : archive_(std::move(bytes), std::move(source)),
-      pickle_(Pickle::read(archive_.read("data.pkl", kMostPickleBytes), kAllowed, archive_.source())) {
+      pickle_(pickle::Document::read(archive_.read("data.pkl", kMostPickleBytes), kAllowed, archive_.source())) {
   // Older releases have none; they wrote little-endian everywhere.
   if (archive_.has("byteorder") && archive_.read("byteorder", 64) != "little") fail("it is not little-endian");
 }
 
-std::int64_t SavedObject::count_of(const PickleValue& number, const char* what) const {
+std::int64_t SavedObject::count_of(const pickle::Value& number, const char* what) const {
   const std::optional<std::int64_t> count = number.integer();
   if (!count || *count < 0) fail(what, " of the tensor is no count");
   return *count;
 }
 
-std::vector<std::int64_t> SavedObject::counts_of(const PickleValue& numbers, const char* what) const {
-  if (numbers.kind() != PickleKind::tuple || numbers.size() > kMostDcpDims) fail(what, " of the tensor is no tuple");
+std::vector<std::int64_t> SavedObject::counts_of(const pickle::Value& numbers, const char* what) const {
+  if (numbers.kind() != pickle::Kind::tuple || numbers.size() > kMostDcpDims) fail(what, " of the tensor is no tuple");
   std::vector<std::int64_t> counts;
   for (std::size_t i = 0; i < numbers.size(); ++i) counts.push_back(count_of(numbers.item(i), what));
   return counts;
 }
 
-SavedObject::Storage SavedObject::storage_of(const PickleValue& persistent) const {
+SavedObject::Storage SavedObject::storage_of(const pickle::Value& persistent) const {
   // "storage", class, name of the record, device, number of elements.
-  const std::optional<PickleValue> fields = persistent.argument();
-  if (persistent.kind() != PickleKind::persistent || fields->kind() != PickleKind::tuple || fields->size() != 5 ||
+  const std::optional<pickle::Value> fields = persistent.argument();
+  if (persistent.kind() != pickle::Kind::persistent || fields->kind() != pickle::Kind::tuple || fields->size() != 5 ||
       fields->item(0).text() != "storage") {
     fail("its tensor has no storage");
   }
-  const PickleValue type = fields->item(1);
+  const pickle::Value type = fields->item(1);
   const auto found = std::find_if(std::begin(kDTypes), std::end(kDTypes), [&](const DTypeNames& names) {
-    return type.kind() == PickleKind::name && names.storage == type.name();
+    return type.kind() == pickle::Kind::name && names.storage == type.name();
   });
   const auto key = fields->item(2).text();
   if (found == std::end(kDTypes) || !key || key->empty() || key->find('/') != std::string_view::npos) {
@@ -86,12 +86,12 @@ SavedObject::Storage SavedObject::storage_of(const PickleValue& persistent) cons
 }
 
 SavedTensor SavedObject::tensor() const {
-  const PickleValue root = value();
+  const pickle::Value root = value();
   // storage, offset, shape, strides, requires_grad, hooks; newer releases may add metadata.
-  if (root.kind() != PickleKind::call || root.name() != kRebuildTensor || root.argument()->size() < 6) {
+  if (root.kind() != pickle::Kind::call || root.name() != kRebuildTensor || root.argument()->size() < 6) {
     fail("it is no tensor");
   }
-  const PickleValue arguments = *root.argument();
+  const pickle::Value arguments = *root.argument();
   const Storage storage = storage_of(arguments.item(0));
   SavedTensor tensor{storage.dtype, counts_of(arguments.item(2), "shape"), 0};
   const std::int64_t size = num_elements(tensor.shape);

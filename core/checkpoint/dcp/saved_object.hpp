@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/checkpoint/dcp/archive_reader.hpp"
-#include "core/checkpoint/dcp/pickle.hpp"
 #include "core/checkpoint/dtype.hpp"
+#include "core/pickle/document.hpp"
 
 namespace titan::checkpoint {
 
@@ -30,7 +30,7 @@ class SavedObject {
   /// The object, if it is a whole number, or a tensor of one. DataError: another object.
   std::int64_t integer() const;
   /// The object as it was pickled.
-  PickleValue value() const { return pickle_.root(); }
+  pickle::Value value() const { return pickle_.root(); }
 
  private:
   struct Storage {
@@ -41,12 +41,12 @@ class SavedObject {
 
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... reason) const;
-  std::int64_t count_of(const PickleValue& value, const char* what) const;
-  std::vector<std::int64_t> counts_of(const PickleValue& value, const char* what) const;
-  Storage storage_of(const PickleValue& persistent) const;
+  std::int64_t count_of(const pickle::Value& value, const char* what) const;
+  std::vector<std::int64_t> counts_of(const pickle::Value& value, const char* what) const;
+  Storage storage_of(const pickle::Value& persistent) const;
 
   ArchiveReader archive_;
-  Pickle pickle_;
+  pickle::Document pickle_;
 };
 
 }  // namespace titan::checkpoint

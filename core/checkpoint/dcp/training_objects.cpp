@@ -1,13 +1,13 @@
 #include "core/checkpoint/dcp/training_objects.hpp"
 
-#include "core/checkpoint/dcp/pickle_writer.hpp"
 #include "core/checkpoint/dcp/torchtitan_keys.hpp"
+#include "core/pickle/writer.hpp"
 
 namespace titan::checkpoint {
 namespace {
 
 std::string integer_pickle(std::int64_t number) {
-  PickleWriter pickle;
+  pickle::Writer pickle;
   pickle.integer(number);
   return pickle.finish();
 }

@@ -7,7 +7,7 @@
 #include "core/base/files.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
 #include "core/checkpoint/dcp/metadata.hpp"
-#include "core/checkpoint/dcp/pickle_writer.hpp"
+#include "core/pickle/writer.hpp"
 #include "tests/support/thrown_text.hpp"
 #include "tests/support/vectors.hpp"
 #include "tests/unit/checkpoint/dcp/made_metadata.hpp"
@@ -94,7 +94,7 @@ TEST(MetadataReaderTest, RefusesOtherNames) {
   for (const std::string_view name : {"os.system", "posix.system", "builtins.eval", "builtins.getattr", "torch.load",
                                       "torch.distributed.checkpoint.metadata.Other", "torch.float8_e4m3fn",
                                       "numpy._core.multiarray._reconstruct", "pathlib.Path", "_codecs.encode"}) {
-    PickleWriter pickle;
+    pickle::Writer pickle;
     pickle.name(dcp_names::kMetadata);
     pickle.begin_object();
     pickle.text("planner_data");
@@ -110,18 +110,18 @@ TEST(MetadataReaderTest, RefusesOtherNames) {
 }
 
 TEST(MetadataReaderTest, RefusesOtherObjects) {
-  const auto error_of_pickle = [](const std::function<void(PickleWriter&)>& write) {
-    PickleWriter pickle;
+  const auto error_of_pickle = [](const std::function<void(pickle::Writer&)>& write) {
+    pickle::Writer pickle;
     write(pickle);
     return error_text<DataError>([&] { read(pickle.finish()); });
   };
-  EXPECT_THAT(error_of_pickle([](PickleWriter& pickle) { pickle.integer(1); }), HasSubstr("no Metadata"));
-  EXPECT_THAT(error_of_pickle([](PickleWriter& pickle) {
+  EXPECT_THAT(error_of_pickle([](pickle::Writer& pickle) { pickle.integer(1); }), HasSubstr("no Metadata"));
+  EXPECT_THAT(error_of_pickle([](pickle::Writer& pickle) {
                 pickle.name(dcp_names::kMetadata);
                 pickle.object();
               }),
               HasSubstr("it lacks storage_data"));
-  EXPECT_THAT(error_of_pickle([](PickleWriter& pickle) {
+  EXPECT_THAT(error_of_pickle([](pickle::Writer& pickle) {
                 pickle.name(dcp_names::kMetadata);
                 pickle.begin_object();
                 pickle.text("storage_data");
@@ -129,7 +129,7 @@ TEST(MetadataReaderTest, RefusesOtherObjects) {
                 pickle.end_object();
               }),
               HasSubstr("storage_data is of another kind"));
-  EXPECT_THAT(error_of_pickle([](PickleWriter& pickle) {
+  EXPECT_THAT(error_of_pickle([](pickle::Writer& pickle) {
                 pickle.name(dcp_names::kMetadata);
                 pickle.begin_object();
                 pickle.text("storage_data");

@@ -13,8 +13,8 @@
 #include "core/checkpoint/dcp/dcp.hpp"
 #include "core/checkpoint/dcp/metadata.hpp"
 #include "core/checkpoint/dcp/object_writer.hpp"
-#include "core/checkpoint/dcp/pickle_writer.hpp"
 #include "core/checkpoint/read.hpp"
+#include "core/pickle/writer.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thrown_text.hpp"
 #include "tests/support/vectors.hpp"
@@ -88,7 +88,7 @@ class MadeDcp {
     return add_item(frame.head() + std::string(static_cast<std::size_t>(frame.data_size()), 'e') + frame.tail(0));
   }
   void add_counter(const std::string& name, std::int64_t count) {
-    PickleWriter pickle;
+    pickle::Writer pickle;
     pickle.integer(count);
     metadata.objects[name] = add_item(saved_object(pickle.finish()));
   }
@@ -138,7 +138,7 @@ TEST(OpenDcpTest, RefusesItemsThatAreNotWhatTheMetadataSays) {
   EXPECT_THAT(made.error(), AllOf(HasSubstr("a tensor is not what the metadata"), HasSubstr("w")));
   made.metadata.tensors["w"].chunks[0].item = made.add_tensor_item(DType::i32, {2, 3});
   EXPECT_THAT(made.error(), HasSubstr("int32"));
-  PickleWriter text;
+  pickle::Writer text;
   text.text("x");
   made.metadata.tensors["w"].chunks[0].item = made.add_item(saved_object(text.finish()));
   EXPECT_THAT(made.error(), AllOf(HasSubstr("__0_0.distcp: w"), HasSubstr("it is no tensor")));

@@ -9,7 +9,7 @@
 #include "core/checkpoint/dcp/archive_writer.hpp"
 #include "core/checkpoint/dcp/dcp_names.hpp"
 #include "core/checkpoint/dcp/object_writer.hpp"
-#include "core/checkpoint/dcp/pickle_writer.hpp"
+#include "core/pickle/writer.hpp"
 #include "tests/support/thrown_text.hpp"
 #include "tests/unit/checkpoint/dcp/text_bytes.hpp"
 
@@ -30,14 +30,14 @@ struct Fields {
   std::vector<std::int64_t> shape = {2, 3}, strides = {3, 1};
 };
 
-void write_counts(PickleWriter& pickle, const std::vector<std::int64_t>& counts) {
+void write_counts(pickle::Writer& pickle, const std::vector<std::int64_t>& counts) {
   pickle.begin_tuple();
   for (const std::int64_t count : counts) pickle.integer(count);
   pickle.end_tuple();
 }
 
 std::string pickle_of(const Fields& fields) {
-  PickleWriter pickle;
+  pickle::Writer pickle;
   pickle.name(fields.function);
   pickle.begin_tuple();
   pickle.begin_tuple();
@@ -140,7 +140,7 @@ TEST(SavedObjectTest, RefusesOtherNames) {
 
 TEST(SavedObjectTest, WholeNumbers) {
   const auto integer_of = [](const std::string& archive) { return SavedObject(bytes_of(archive), "x").integer(); };
-  PickleWriter pickle;
+  pickle::Writer pickle;
   pickle.integer(-70000);
   EXPECT_EQ(integer_of(saved_object(pickle.finish())), -70000);
   const auto of_tensor = [&](std::string_view storage, const std::string& data) {
@@ -156,13 +156,13 @@ TEST(SavedObjectTest, WholeNumbers) {
   EXPECT_THAT(error_text<DataError>([&] { of_tensor("torch.FloatStorage", "1234"); }), HasSubstr("no whole number"));
   EXPECT_THAT(error_text<DataError>([&] { integer_of(archive_of(pickle_of({}), std::string(24, 'x'))); }),
               HasSubstr("no whole number"));
-  PickleWriter text;
+  pickle::Writer text;
   text.text("12");
   EXPECT_THAT(error_text<DataError>([&] { integer_of(saved_object(text.finish())); }), HasSubstr("no whole number"));
 }
 
 TEST(SavedObjectTest, PlainValues) {
-  PickleWriter pickle;
+  pickle::Writer pickle;
   pickle.begin_list();
   pickle.real(0.5);
   pickle.text("x");

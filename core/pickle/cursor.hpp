@@ -7,10 +7,10 @@
 
 #include "core/base/error.hpp"
 
-namespace titan::checkpoint {
+namespace titan::pickle {
 
 /// Codes of what a pickle tells its reader to do: those of protocols 2 to 5 that PyTorch writes.
-enum PickleOpcode : unsigned char {
+enum Opcode : unsigned char {
   kMark = '(',
   kStop = '.',
   kNone = 'N',
@@ -55,15 +55,14 @@ enum PickleOpcode : unsigned char {
 
 /// Goes through the bytes of a pickle, and knows where it is. Everything throws a DataError that names `source` when
 /// the bytes end too early.
-class PickleCursor {
+class Cursor {
  public:
   /// Both outlive this.
-  PickleCursor(std::string_view bytes, const std::string& source) : bytes_(bytes), source_(source) {}
+  Cursor(std::string_view bytes, const std::string& source) : bytes_(bytes), source_(source) {}
 
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... reason) const {
-    throw DataError("[checkpoint] pickle that is not understood: ", printable(source_), ": ", reason..., ", at byte ",
-                    opcode_at_);
+    throw DataError("[pickle] not understood: ", printable(source_), ": ", reason..., ", at byte ", opcode_at_);
   }
 
   bool is_at_end() const { return at_ == bytes_.size(); }
@@ -89,4 +88,4 @@ class PickleCursor {
   std::size_t at_ = 0, opcode_at_ = 0;
 };
 
-}  // namespace titan::checkpoint
+}  // namespace titan::pickle

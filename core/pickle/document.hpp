@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-namespace titan::checkpoint {
+namespace titan::pickle {
 
-class Pickle;
+class Document;
 
-enum class PickleKind : std::uint8_t {
+enum class Kind : std::uint8_t {
   none,
   boolean,
   integer,
@@ -32,12 +32,12 @@ enum class PickleKind : std::uint8_t {
 
 /// A value of a pickle, which must outlive it. Accessors give nothing for a value of another kind. Values may be shared
 /// and may hold themselves, so whoever walks through them counts.
-class PickleValue {
+class Value {
  public:
-  PickleValue(const Pickle& pickle, std::uint32_t index) : pickle_(&pickle), index_(index) {}
+  Value(const Document& pickle, std::uint32_t index) : pickle_(&pickle), index_(index) {}
 
-  PickleKind kind() const;
-  bool is_none() const { return kind() == PickleKind::none; }
+  Kind kind() const;
+  bool is_none() const { return kind() == Kind::none; }
   std::optional<bool> boolean() const;
   std::optional<std::int64_t> integer() const;
   std::optional<double> real() const;
@@ -47,45 +47,46 @@ class PickleValue {
   /// Number of items of a tuple, list or dict; 0 of others.
   std::size_t size() const;
   /// An item of a tuple or list, or a value of a dict. `at` is below size().
-  PickleValue item(std::size_t at) const;
+  Value item(std::size_t at) const;
   /// A key of a dict.
-  PickleValue key(std::size_t at) const;
+  Value key(std::size_t at) const;
 
   /// The name, with its module: of a name, of what a call calls, of an object's class; else empty.
   std::string_view name() const;
   /// What a call or an object was given: a tuple. What stands for a persistent value.
-  std::optional<PickleValue> argument() const;
+  std::optional<Value> argument() const;
   /// An object's state; nothing when it has none.
-  std::optional<PickleValue> state() const;
+  std::optional<Value> state() const;
   /// The value of a text key of a small dict, or of the state of an object, as classes have them.
-  std::optional<PickleValue> field(std::string_view key) const;
+  std::optional<Value> field(std::string_view key) const;
 
  private:
-  const Pickle* pickle_;
+  const Document* pickle_;
   std::uint32_t index_;
 };
 
 /// A pickle that was read and not executed: classes and functions are names, of an allow-list, and calls of them are
 /// values that say so.
-class Pickle {
+class Document {
  public:
   /// Reads protocols 2 to 5, as far as PyTorch writes them. `allowed` names as "module.name" and outlives this.
   /// DataError names `source`: another name, an opcode that is not known, values that do not fit it, anything left
   /// over, more values or lists for its bytes than PyTorch's have. Takes memory of ten times the bytes at most, and no
   /// recursion.
-  static Pickle read(std::string bytes, std::span<const std::string_view> allowed, const std::string& source);
+  static Document read(std::string bytes, std::span<const std::string_view> allowed, const std::string& source);
 
-  PickleValue root() const { return {*this, root_}; }
+  Value root() const { return {*this, root_}; }
 
  private:
-  Pickle(std::string bytes, std::span<const std::string_view> allowed) : bytes_(std::move(bytes)), allowed_(allowed) {}
+  Document(std::string bytes, std::span<const std::string_view> allowed)
+      : bytes_(std::move(bytes)), allowed_(allowed) {}
 
-  friend class PickleReader;
-  friend class PickleValue;
+  friend class DocumentReader;
+  friend class Value;
 
   /// What `first` and `second` are depends on the kind.
   struct Node {
-    PickleKind kind = PickleKind::none;
+    Kind kind = Kind::none;
     std::uint32_t first = 0;
     std::uint64_t second = 0;
   };
@@ -98,4 +99,4 @@ class Pickle {
   std::uint32_t root_ = 0;
 };
 
-}  // namespace titan::checkpoint
+}  // namespace titan::pickle

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-namespace titan::checkpoint {
+namespace titan::pickle {
 
 /// Writes a pickle of protocol 2, value after value: containers and calls take what was written before them. Names and
 /// texts are written once and then recalled.
-class PickleWriter {
+class Writer {
  public:
-  PickleWriter();
+  Writer();
 
   void none();
   void boolean(bool value);
@@ -41,8 +41,6 @@ class PickleWriter {
   void object();
   /// Takes a tuple: what the reader must find by itself.
   void persistent();
-  /// torch.Size.
-  void sizes(const std::vector<std::int64_t>& sizes);
 
   /// Ends the pickle, which is one value, and returns it.
   std::string finish();
@@ -59,4 +57,4 @@ class PickleWriter {
   std::map<std::string, std::uint32_t> memo_;
 };
 
-}  // namespace titan::checkpoint
+}  // namespace titan::pickle

@@ -6,10 +6,10 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
-#include "core/checkpoint/dcp/pickle.hpp"
+#include "core/pickle/document.hpp"
 #include "tests/support/thrown_text.hpp"
 
-namespace titan::checkpoint {
+namespace titan::pickle {
 namespace {
 
 using namespace std::string_view_literals;
@@ -20,7 +20,7 @@ using titan::testing::error_text;
 
 constexpr std::array<std::string_view, 3> kAllowed = {"torch.Size", "collections.OrderedDict", "a.b.C"};
 
-Pickle read(std::string_view bytes) { return Pickle::read(std::string(bytes), kAllowed, "there/x.pkl"); }
+Document read(std::string_view bytes) { return Document::read(std::string(bytes), kAllowed, "there/x.pkl"); }
 
 std::string error_of(std::string_view bytes) {
   return error_text<DataError>([&] { read(bytes); });
@@ -32,7 +32,7 @@ std::string repeated(std::string_view bytes, std::size_t times) {
   return all;
 }
 
-TEST(PickleReaderTest, ValuesAndListsAreBoundedByTheBytes) {
+TEST(DocumentTest, ValuesAndListsAreBoundedByTheBytes) {
   const auto list_of = [](std::string_view item, std::size_t times) {
     return "\x80\x02](" + repeated(item, times) + "e.";
   };
@@ -42,7 +42,7 @@ TEST(PickleReaderTest, ValuesAndListsAreBoundedByTheBytes) {
   EXPECT_THAT(error_of(list_of("]\x58\x04\x00\x00\x00texta"sv, 10'000)), HasSubstr("too many lists"));
 }
 
-TEST(PickleReaderTest, Constants) {
+TEST(DocumentTest, Constants) {
   EXPECT_TRUE(read("\x80\x02N."sv).root().is_none());
   EXPECT_EQ(read("\x80\x02\x88."sv).root().boolean(), true);
   EXPECT_EQ(read("\x80\x02\x89."sv).root().boolean(), false);
@@ -56,7 +56,7 @@ TEST(PickleReaderTest, Constants) {
   EXPECT_EQ(read("\x80\x02G\x3f\xe0\x00\x00\x00\x00\x00\x00."sv).root().real(), 0.5);
 }
 
-TEST(PickleReaderTest, Strings) {
+TEST(DocumentTest, Strings) {
   EXPECT_EQ(read("\x80\x04\x8c\x02hi."sv).root().text(), "hi");
   EXPECT_EQ(read("\x80\x02X\x02\x00\x00\x00hi."sv).root().text(), "hi");
   EXPECT_EQ(read("\x80\x04\x8d\x02\x00\x00\x00\x00\x00\x00\x00hi."sv).root().text(), "hi");
@@ -74,9 +74,9 @@ TEST(PickleReaderTest, Strings) {
   EXPECT_THAT(error_of("\x80\x04\x8c\x01\xff."sv), HasSubstr("a text is not UTF-8, at byte 2"));
 }
 
-TEST(PickleReaderTest, Containers) {
-  const Pickle tuple = read("\x80\x02(K\x01K\x02t."sv);
-  ASSERT_EQ(tuple.root().kind(), PickleKind::tuple);
+TEST(DocumentTest, Containers) {
+  const Document tuple = read("\x80\x02(K\x01K\x02t."sv);
+  ASSERT_EQ(tuple.root().kind(), Kind::tuple);
   ASSERT_EQ(tuple.root().size(), 2U);
   EXPECT_EQ(tuple.root().item(1).integer(), 2);
   EXPECT_EQ(read("\x80\x02)."sv).root().size(), 0U);
@@ -84,16 +84,16 @@ TEST(PickleReaderTest, Containers) {
   EXPECT_EQ(read("\x80\x02K\x01K\x02\x86."sv).root().size(), 2U);
   EXPECT_EQ(read("\x80\x02K\x01K\x02K\x03\x87."sv).root().item(2).integer(), 3);
 
-  const Pickle list = read(
+  const Document list = read(
       "\x80\x02]K\x01"
       "a(K\x02K\x03"
       "e."sv);
-  ASSERT_EQ(list.root().kind(), PickleKind::list);
+  ASSERT_EQ(list.root().kind(), Kind::list);
   ASSERT_EQ(list.root().size(), 3U);
   EXPECT_EQ(list.root().item(2).integer(), 3);
 
-  const Pickle dict = read("\x80\x02}\x8c\x01xK\x01s(\x8c\x01yK\x02u."sv);
-  ASSERT_EQ(dict.root().kind(), PickleKind::dict);
+  const Document dict = read("\x80\x02}\x8c\x01xK\x01s(\x8c\x01yK\x02u."sv);
+  ASSERT_EQ(dict.root().kind(), Kind::dict);
   ASSERT_EQ(dict.root().size(), 2U);
   EXPECT_EQ(dict.root().key(1).text(), "y");
   EXPECT_EQ(dict.root().field("y")->integer(), 2);
@@ -101,19 +101,19 @@ TEST(PickleReaderTest, Containers) {
   EXPECT_EQ(read("\x80\x02]."sv).root().size(), 0U);
 }
 
-TEST(PickleReaderTest, NamesAreNotLookedUp) {
-  const Pickle call = read(
+TEST(DocumentTest, NamesAreNotLookedUp) {
+  const Document call = read(
       "\x80\x02"
       "ctorch\nSize\nK\x03\x85\x85R."sv);
-  EXPECT_EQ(call.root().kind(), PickleKind::call);
+  EXPECT_EQ(call.root().kind(), Kind::call);
   EXPECT_EQ(call.root().name(), "torch.Size");
   EXPECT_EQ(call.root().argument()->item(0).item(0).integer(), 3);
 
-  const Pickle object = read(
+  const Document object = read(
       "\x80\x04\x8c\x03"
       "a.b\x8c\x01"
       "C\x93)\x81}\x8c\x01xK\x07sb."sv);
-  EXPECT_EQ(object.root().kind(), PickleKind::object);
+  EXPECT_EQ(object.root().kind(), Kind::object);
   EXPECT_EQ(object.root().name(), "a.b.C");
   EXPECT_EQ(object.root().field("x")->integer(), 7);
 
@@ -121,11 +121,11 @@ TEST(PickleReaderTest, NamesAreNotLookedUp) {
                  "ccollections\nOrderedDict\n)R(K\x01K\x02u."sv)
                 .root()
                 .kind(),
-            PickleKind::dict);
+            Kind::dict);
   EXPECT_EQ(read("\x80\x02K\x01Q."sv).root().argument()->integer(), 1);
 }
 
-TEST(PickleReaderTest, Memo) {
+TEST(DocumentTest, Memo) {
   EXPECT_EQ(read("\x80\x02K\x05q\x00h\x00\x86."sv).root().item(1).integer(), 5);
   EXPECT_EQ(read("\x80\x04K\x05\x94j\x00\x00\x00\x00\x86."sv).root().item(1).integer(), 5);
   EXPECT_EQ(read("\x80\x02K\x05r\x00\x00\x00\x00h\x00\x86."sv).root().item(1).integer(), 5);
@@ -134,17 +134,17 @@ TEST(PickleReaderTest, Memo) {
   EXPECT_THAT(error_of("\x80\x02q\x00."sv), HasSubstr("values are missing"));
 }
 
-TEST(PickleReaderTest, AListMayHoldItself) {
-  const Pickle pickle = read(
+TEST(DocumentTest, AListMayHoldItself) {
+  const Document pickle = read(
       "\x80\x02]q\x00h\x00"
       "a."sv);
   EXPECT_EQ(pickle.root().item(0).item(0).item(0).size(), 1U);
 }
 
-TEST(PickleReaderTest, RefusesOtherNamesByName) {
+TEST(DocumentTest, RefusesOtherNamesByName) {
   EXPECT_THAT(error_of("\x80\x02"
                        "cposix\nsystem\n)R."sv),
-              AllOf(HasSubstr("[checkpoint] pickle that is not understood: there/x.pkl: "),
+              AllOf(HasSubstr("[pickle] not understood: there/x.pkl: "),
                     EndsWith("it names what does not belong here: posix.system, at byte 2")));
   EXPECT_THAT(error_of("\x80\x04\x8c\x08"
                        "builtins\x8c\x04"
@@ -165,7 +165,7 @@ TEST(PickleReaderTest, RefusesOtherNamesByName) {
               HasSubstr("does not belong here: xxxx"));
 }
 
-TEST(PickleReaderTest, RefusesWhatTorchDoesNotWrite) {
+TEST(DocumentTest, RefusesWhatTorchDoesNotWrite) {
   // INST, OBJ, EXT1, PERSID, POP, DUP, GET, NEWOBJ_EX, EMPTY_SET, BYTEARRAY8, NEXT_BUFFER, LIST, DICT, STRING, INT.
   for (const unsigned char opcode : "ioP02g\x82\x92\x8f\x96\x97ldSI"sv) {
     const std::string text = error_of("\x80\x04" + std::string(1, static_cast<char>(opcode)) + "os\nsystem\n.");
@@ -176,7 +176,7 @@ TEST(PickleReaderTest, RefusesWhatTorchDoesNotWrite) {
   EXPECT_THAT(error_of("I1\n."sv), HasSubstr("it does not begin with a protocol"));
 }
 
-TEST(PickleReaderTest, RefusesWhatDoesNotFit) {
+TEST(DocumentTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of(""sv), HasSubstr("it ends too early"));
   EXPECT_THAT(error_of("\x80\x02."sv), HasSubstr("values are left over"));
   EXPECT_THAT(error_of("\x80\x02NN."sv), HasSubstr("values are left over"));
@@ -235,7 +235,7 @@ constexpr std::size_t kBomb = std::size_t{1} << 20U;
   return ::testing::AssertionSuccess();
 }
 
-TEST(PickleReaderTest, BombsAreHarmless) {
+TEST(DocumentTest, BombsAreHarmless) {
   const auto pickle = [](const std::string& body) { return "\x80\x04" + body + "."; };
   EXPECT_TRUE(is_harmless(pickle(repeated("("sv, kBomb))));
   EXPECT_TRUE(is_harmless(pickle(repeated("]"sv, kBomb))));
@@ -261,4 +261,4 @@ TEST(PickleReaderTest, BombsAreHarmless) {
 }
 
 }  // namespace
-}  // namespace titan::checkpoint
+}  // namespace titan::pickle

@@ -1,27 +1,25 @@
-#include "core/checkpoint/dcp/pickle_writer.hpp"
+#include "core/pickle/writer.hpp"
 
 #include <bit>
 #include <utility>
 
-#include "core/base/error.hpp"
-#include "core/checkpoint/dcp/dcp_names.hpp"
-#include "core/checkpoint/dcp/little_endian.hpp"
-#include "core/checkpoint/dcp/pickle_cursor.hpp"
+#include "core/base/little_endian.hpp"
+#include "core/pickle/cursor.hpp"
 
-namespace titan::checkpoint {
+namespace titan::pickle {
 
-PickleWriter::PickleWriter() {
+Writer::Writer() {
   opcode(kProto);
   opcode(2);
 }
 
-void PickleWriter::number(std::uint64_t value, unsigned width) { append_little_endian(out_, value, width); }
+void Writer::number(std::uint64_t value, unsigned width) { append_little_endian(out_, value, width); }
 
-void PickleWriter::none() { opcode(kNone); }
+void Writer::none() { opcode(kNone); }
 
-void PickleWriter::boolean(bool value) { opcode(value ? kNewTrue : kNewFalse); }
+void Writer::boolean(bool value) { opcode(value ? kNewTrue : kNewFalse); }
 
-void PickleWriter::integer(std::int64_t value) {
+void Writer::integer(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);
   if (value >= 0 && value <= 0xff) {
     opcode(kBinInt1);
@@ -36,13 +34,13 @@ void PickleWriter::integer(std::int64_t value) {
   }
 }
 
-void PickleWriter::real(double value) {
+void Writer::real(double value) {
   opcode(kBinFloat);
   const auto bits = std::bit_cast<std::uint64_t>(value);
   for (int shift = 56; shift >= 0; shift -= 8) out_.push_back(static_cast<char>(bits >> shift & 0xff));
 }
 
-void PickleWriter::text(std::string_view value) {
+void Writer::text(std::string_view value) {
   std::string key = concat('t', value);
   if (recall(key)) return;
   opcode(kBinUnicode);
@@ -51,7 +49,7 @@ void PickleWriter::text(std::string_view value) {
   remember(std::move(key));
 }
 
-void PickleWriter::name(std::string_view dotted) {
+void Writer::name(std::string_view dotted) {
   std::string key = concat('n', dotted);
   if (recall(key)) return;
   const std::size_t dot = dotted.rfind('.');
@@ -60,7 +58,7 @@ void PickleWriter::name(std::string_view dotted) {
   remember(std::move(key));
 }
 
-bool PickleWriter::recall(const std::string& key) {
+bool Writer::recall(const std::string& key) {
   const auto found = memo_.find(key);
   if (found == memo_.end()) return false;
   const bool is_short = found->second <= 0xff;
@@ -69,7 +67,7 @@ bool PickleWriter::recall(const std::string& key) {
   return true;
 }
 
-void PickleWriter::remember(std::string key) {
+void Writer::remember(std::string key) {
   const auto number_of_it = static_cast<std::uint32_t>(memo_.size());
   const bool is_short = number_of_it <= 0xff;
   opcode(is_short ? kBinPut : kLongBinPut);
@@ -77,53 +75,43 @@ void PickleWriter::remember(std::string key) {
   memo_.emplace(std::move(key), number_of_it);
 }
 
-void PickleWriter::begin_tuple() { opcode(kMark); }
-void PickleWriter::end_tuple() { opcode(kTuple); }
+void Writer::begin_tuple() { opcode(kMark); }
+void Writer::end_tuple() { opcode(kTuple); }
 
-void PickleWriter::begin_list() {
+void Writer::begin_list() {
   opcode(kEmptyList);
   opcode(kMark);
 }
-void PickleWriter::end_list() { opcode(kAppends); }
+void Writer::end_list() { opcode(kAppends); }
 
-void PickleWriter::begin_dict() {
+void Writer::begin_dict() {
   opcode(kEmptyDict);
   opcode(kMark);
 }
-void PickleWriter::end_dict() { opcode(kSetItems); }
+void Writer::end_dict() { opcode(kSetItems); }
 
-void PickleWriter::call() { opcode(kReduce); }
+void Writer::call() { opcode(kReduce); }
 
-void PickleWriter::object() {
+void Writer::object() {
   opcode(kEmptyTuple);
   opcode(kNewObj);
 }
 
-void PickleWriter::begin_object() {
+void Writer::begin_object() {
   object();
   begin_dict();
 }
-void PickleWriter::end_object() {
+void Writer::end_object() {
   end_dict();
   set_state();
 }
-void PickleWriter::set_state() { opcode(kBuild); }
+void Writer::set_state() { opcode(kBuild); }
 
-void PickleWriter::persistent() { opcode(kBinPersId); }
+void Writer::persistent() { opcode(kBinPersId); }
 
-void PickleWriter::sizes(const std::vector<std::int64_t>& sizes) {
-  name(dcp_names::kSize);
-  begin_tuple();
-  begin_tuple();
-  for (const std::int64_t size : sizes) integer(size);
-  end_tuple();
-  end_tuple();
-  call();
-}
-
-std::string PickleWriter::finish() {
+std::string Writer::finish() {
   opcode(kStop);
   return std::move(out_);
 }
 
-}  // namespace titan::checkpoint
+}  // namespace titan::pickle

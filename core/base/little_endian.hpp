@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace titan::checkpoint {
+namespace titan {
 
 /// The unsigned number that the bytes are, 8 at most.
 inline std::uint64_t little_endian(std::string_view bytes) {
@@ -18,4 +18,4 @@ inline void append_little_endian(std::string& out, std::uint64_t number, unsigne
   for (unsigned i = 0; i < width; ++i) out.push_back(static_cast<char>(number >> (8 * i) & 0xffU));
 }
 
-}  // namespace titan::checkpoint
+}  // namespace titan

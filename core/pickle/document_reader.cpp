@@ -2,10 +2,10 @@
 #include <utility>
 
 #include "core/base/error.hpp"
-#include "core/checkpoint/dcp/pickle.hpp"
-#include "core/checkpoint/dcp/pickle_cursor.hpp"
+#include "core/pickle/cursor.hpp"
+#include "core/pickle/document.hpp"
 
-namespace titan::checkpoint {
+namespace titan::pickle {
 namespace {
 
 // Positions and numbers of values have 32 bits.
@@ -22,17 +22,17 @@ constexpr std::string_view kOrderedDict = "collections.OrderedDict";
 
 }  // namespace
 
-class PickleReader {
+class DocumentReader {
  public:
-  PickleReader(std::string bytes, std::span<const std::string_view> allowed, const std::string& source)
+  DocumentReader(std::string bytes, std::span<const std::string_view> allowed, const std::string& source)
       : pickle_(std::move(bytes), allowed), cursor_(pickle_.bytes_, source) {
-    for (const Pickle::Node& node : {Pickle::Node{}, Pickle::Node{PickleKind::boolean, 0, 0},
-                                     Pickle::Node{PickleKind::boolean, 0, 1}, Pickle::Node{PickleKind::tuple, 0, 0}}) {
+    for (const Document::Node& node : {Document::Node{}, Document::Node{Kind::boolean, 0, 0},
+                                       Document::Node{Kind::boolean, 0, 1}, Document::Node{Kind::tuple, 0, 0}}) {
       pickle_.nodes_.push_back(node);
     }
   }
 
-  Pickle read() {
+  Document read() {
     if (pickle_.bytes_.size() > kMostBytes) cursor_.fail("it is too long");
     if (cursor_.take_byte() != kProto) cursor_.fail("it does not begin with a protocol");
     const unsigned protocol = cursor_.take_byte();
@@ -83,7 +83,7 @@ class PickleReader {
         push_integer(cursor_.take_long());
         return true;
       case kBinFloat:
-        push({PickleKind::real, 0, cursor_.take_reversed()});
+        push({Kind::real, 0, cursor_.take_reversed()});
         return true;
       case kFrame:
         if (cursor_.take_number(8) > cursor_.remaining()) cursor_.fail("a frame ends behind the pickle");
@@ -105,13 +105,13 @@ class PickleReader {
         push_text(8);
         return true;
       case kShortBinBytes:
-        push_string(PickleKind::bytes, cursor_.take_string(1));
+        push_string(Kind::bytes, cursor_.take_string(1));
         return true;
       case kBinBytes:
-        push_string(PickleKind::bytes, cursor_.take_string(4));
+        push_string(Kind::bytes, cursor_.take_string(4));
         return true;
       case kBinBytes8:
-        push_string(PickleKind::bytes, cursor_.take_string(8));
+        push_string(Kind::bytes, cursor_.take_string(8));
         return true;
       default:
         return false;
@@ -137,22 +137,22 @@ class PickleReader {
         push_tuple(below_top(3));
         return true;
       case kEmptyList:
-        push({PickleKind::list, 0, 0});
+        push({Kind::list, 0, 0});
         return true;
       case kEmptyDict:
-        push({PickleKind::dict, 0, 0});
+        push({Kind::dict, 0, 0});
         return true;
       case kAppend:
-        extend(PickleKind::list, below_top(1));
+        extend(Kind::list, below_top(1));
         return true;
       case kAppends:
-        extend(PickleKind::list, pop_mark());
+        extend(Kind::list, pop_mark());
         return true;
       case kSetItem:
-        extend(PickleKind::dict, below_top(2));
+        extend(Kind::dict, below_top(2));
         return true;
       case kSetItems:
-        extend(PickleKind::dict, pop_mark());
+        extend(Kind::dict, pop_mark());
         return true;
       default:
         return false;
@@ -177,7 +177,7 @@ class PickleReader {
         set_state();
         return true;
       case kBinPersId:
-        push({PickleKind::persistent, 0, pop()});
+        push({Kind::persistent, 0, pop()});
         return true;
       default:
         return false;
@@ -210,7 +210,7 @@ class PickleReader {
 
   void push_known(std::uint32_t index) { stack_.push_back(index); }
 
-  void push(const Pickle::Node& node) {
+  void push(const Document::Node& node) {
     if (pickle_.nodes_.size() > pickle_.bytes_.size() / kFewestBytesAValue + kFewValues) {
       cursor_.fail("too many values");
     }
@@ -218,15 +218,15 @@ class PickleReader {
     push_known(static_cast<std::uint32_t>(pickle_.nodes_.size() - 1));
   }
 
-  void push_integer(std::int64_t number) { push({PickleKind::integer, 0, static_cast<std::uint64_t>(number)}); }
+  void push_integer(std::int64_t number) { push({Kind::integer, 0, static_cast<std::uint64_t>(number)}); }
 
   void push_text(unsigned width) {
     const std::string_view text = cursor_.take_string(width);
     if (invalid_utf8_at(text) != std::string_view::npos) cursor_.fail("a text is not UTF-8");
-    push_string(PickleKind::text, text);
+    push_string(Kind::text, text);
   }
 
-  void push_string(PickleKind kind, std::string_view string) {
+  void push_string(Kind kind, std::string_view string) {
     push({kind, static_cast<std::uint32_t>(string.data() - pickle_.bytes_.data()), string.size()});
   }
 
@@ -250,23 +250,23 @@ class PickleReader {
     return index;
   }
 
-  Pickle::Node& node(std::uint32_t index) { return pickle_.nodes_[index]; }
+  Document::Node& node(std::uint32_t index) { return pickle_.nodes_[index]; }
 
   void push_tuple(std::size_t begin) {
     std::vector<std::uint32_t>& items = pickle_.tuple_items_;
-    const Pickle::Node tuple{PickleKind::tuple, static_cast<std::uint32_t>(items.size()), stack_.size() - begin};
+    const Document::Node tuple{Kind::tuple, static_cast<std::uint32_t>(items.size()), stack_.size() - begin};
     items.insert(items.end(), stack_.begin() + static_cast<std::ptrdiff_t>(begin), stack_.end());
     stack_.resize(begin);
     push(tuple);
   }
 
   /// Moves what lies on the stack from `begin` on into the list or dict below it.
-  void extend(PickleKind kind, std::size_t begin) {
+  void extend(Kind kind, std::size_t begin) {
     if (begin == (marks_.empty() ? 0 : marks_.back())) cursor_.fail("there is nothing to add to");
-    Pickle::Node& target = node(stack_[begin - 1]);
-    if (target.kind != kind) cursor_.fail("only a ", kind == PickleKind::list ? "list" : "dict", " can be added to");
+    Document::Node& target = node(stack_[begin - 1]);
+    if (target.kind != kind) cursor_.fail("only a ", kind == Kind::list ? "list" : "dict", " can be added to");
     const std::size_t count = stack_.size() - begin;
-    if (kind == PickleKind::dict && count % 2 != 0) cursor_.fail("a key without a value");
+    if (kind == Kind::dict && count % 2 != 0) cursor_.fail("a key without a value");
     if (count != 0 && target.second == 0) {
       target.first = static_cast<std::uint32_t>(pickle_.list_items_.size());
       target.second = 1;
@@ -294,7 +294,7 @@ class PickleReader {
       cursor_.fail("it names what does not belong here: ", printable(shortened(module, kMostNameBytes)), ".",
                    printable(shortened(name, kMostNameBytes)));
     }
-    push({PickleKind::name, static_cast<std::uint32_t>(found - pickle_.allowed_.begin()), 0});
+    push({Kind::name, static_cast<std::uint32_t>(found - pickle_.allowed_.begin()), 0});
   }
 
   void push_global() {
@@ -304,8 +304,8 @@ class PickleReader {
 
   void push_stack_global() {
     const std::size_t begin = below_top(2);
-    const auto module = PickleValue(pickle_, stack_[begin]).text();
-    const auto name = PickleValue(pickle_, stack_[begin + 1]).text();
+    const auto module = Value(pickle_, stack_[begin]).text();
+    const auto name = Value(pickle_, stack_[begin + 1]).text();
     if (!module || !name) cursor_.fail("a name is no text");
     stack_.resize(begin);
     push_name(*module, *name);
@@ -315,9 +315,9 @@ class PickleReader {
   std::pair<std::uint32_t, std::uint32_t> pop_call() {
     below_top(2);
     const std::uint32_t arguments = pop();
-    const Pickle::Node& name = node(pop());
-    if (name.kind != PickleKind::name) cursor_.fail("only what has a name can be called");
-    if (node(arguments).kind != PickleKind::tuple) cursor_.fail("arguments are no tuple");
+    const Document::Node& name = node(pop());
+    if (name.kind != Kind::name) cursor_.fail("only what has a name can be called");
+    if (node(arguments).kind != Kind::tuple) cursor_.fail("arguments are no tuple");
     return {name.first, arguments};
   }
 
@@ -325,21 +325,21 @@ class PickleReader {
     const auto [name, arguments] = pop_call();
     if (pickle_.allowed_[name] == kOrderedDict) {
       if (node(arguments).second != 0) cursor_.fail("an OrderedDict with arguments");
-      return push({PickleKind::dict, 0, 0});
+      return push({Kind::dict, 0, 0});
     }
-    push({PickleKind::call, name, arguments});
+    push({Kind::call, name, arguments});
   }
 
   void push_object() {
     const auto [name, arguments] = pop_call();
-    push({PickleKind::object, name, arguments});
+    push({Kind::object, name, arguments});
   }
 
   void set_state() {
     const std::size_t begin = below_top(2);
     const std::uint64_t state = stack_[begin + 1];
-    Pickle::Node& object = node(stack_[begin]);
-    if (object.kind != PickleKind::object || object.second >> 32U != 0) cursor_.fail("only a new object gets a state");
+    Document::Node& object = node(stack_[begin]);
+    if (object.kind != Kind::object || object.second >> 32U != 0) cursor_.fail("only a new object gets a state");
     object.second |= state << 32U;
     stack_.pop_back();
   }
@@ -357,14 +357,14 @@ class PickleReader {
     memo_.push_back(stack_[below_top(1)]);
   }
 
-  Pickle pickle_;
-  PickleCursor cursor_;
+  Document pickle_;
+  Cursor cursor_;
   std::vector<std::uint32_t> stack_, memo_;
   std::vector<std::size_t> marks_;  // sizes of the stack
 };
 
-Pickle Pickle::read(std::string bytes, std::span<const std::string_view> allowed, const std::string& source) {
-  return PickleReader(std::move(bytes), allowed, source).read();
+Document Document::read(std::string bytes, std::span<const std::string_view> allowed, const std::string& source) {
+  return DocumentReader(std::move(bytes), allowed, source).read();
 }
 
-}  // namespace titan::checkpoint
+}  // namespace titan::pickle

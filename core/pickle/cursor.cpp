@@ -1,33 +1,33 @@
-#include "core/checkpoint/dcp/pickle_cursor.hpp"
+#include "core/pickle/cursor.hpp"
 
-#include "core/checkpoint/dcp/little_endian.hpp"
+#include "core/base/little_endian.hpp"
 
-namespace titan::checkpoint {
+namespace titan::pickle {
 
-unsigned char PickleCursor::take_opcode() {
+unsigned char Cursor::take_opcode() {
   opcode_at_ = at_;
   return take_byte();
 }
 
-unsigned char PickleCursor::take_byte() {
+unsigned char Cursor::take_byte() {
   if (is_at_end()) fail("it ends too early");
   return static_cast<unsigned char>(bytes_[at_++]);
 }
 
-std::uint64_t PickleCursor::take_number(unsigned width) {
+std::uint64_t Cursor::take_number(unsigned width) {
   if (width > remaining()) fail("it ends too early");
   const std::uint64_t number = little_endian(bytes_.substr(at_, width));
   at_ += width;
   return number;
 }
 
-std::uint64_t PickleCursor::take_reversed() {
+std::uint64_t Cursor::take_reversed() {
   std::uint64_t number = 0;
   for (int i = 0; i < 8; ++i) number = number << 8U | take_byte();
   return number;
 }
 
-std::int64_t PickleCursor::take_long() {
+std::int64_t Cursor::take_long() {
   const unsigned width = take_byte();
   if (width > 8) fail("an integer of more than 64 bits");
   if (width == 0) return 0;
@@ -35,7 +35,7 @@ std::int64_t PickleCursor::take_long() {
   return static_cast<std::int64_t>(take_number(width) << unused) >> unused;
 }
 
-std::string_view PickleCursor::take_string(unsigned width) {
+std::string_view Cursor::take_string(unsigned width) {
   const std::uint64_t size = take_number(width);
   if (size > remaining()) fail("a string ends behind the pickle");
   const std::string_view string = bytes_.substr(at_, static_cast<std::size_t>(size));
@@ -43,7 +43,7 @@ std::string_view PickleCursor::take_string(unsigned width) {
   return string;
 }
 
-std::string_view PickleCursor::take_line() {
+std::string_view Cursor::take_line() {
   const std::size_t end = bytes_.find('\n', at_);
   if (end == std::string_view::npos) fail("a name has no end");
   const std::string_view line = bytes_.substr(at_, end - at_);
@@ -51,4 +51,4 @@ std::string_view PickleCursor::take_line() {
   return line;
 }
 
-}  // namespace titan::checkpoint
+}  // namespace titan::pickle
