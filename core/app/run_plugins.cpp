@@ -3,6 +3,7 @@
 #include "core/app/required_interface.hpp"
 #include "core/app/signals.hpp"
 #include "core/base/hashing.hpp"
+#include "titan/abi/guard.h"
 #include "titan/abi/model.h"
 #include "titan/abi/observer.h"
 #include "titan/abi/schedule.h"
@@ -24,6 +25,9 @@ const titan_observer_v1& host_observer() {
       .validation = nullptr,
       .run_end = nullptr,
       .collective = nullptr,
+      .span = nullptr,
+      .dump = nullptr,
+      .wanted = nullptr,
   };
   return table;
 }
@@ -47,6 +51,9 @@ EngineRun RunPlugins::start() {
   for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
     run.observers.push_back(required_interface<titan_observer_v1>(load(*observer), TITAN_OBSERVER_V1));
   }
+  for (const plugin::Plugin* guard : session_.plugins().providing(TITAN_GUARD_V1)) {
+    run.guards.push_back(required_interface<titan_guard_v1>(load(*guard), TITAN_GUARD_V1));
+  }
   // Ranks compare them, and checkpoints say which plugins they came from.
   if (services_.world_size > 1 || services_.config->boolean("checkpoint.enable")) run.plugin_digests = digests();
   return run;
@@ -57,6 +64,7 @@ EngineRun RunPlugins::start_what_is_checked() {
   run.config = services_.config;
   run.host = core_host_.get();
   run.stop = &stop_flag();
+  run.request_stop = &request_stop;
   const plugin::Plugin& model = session_.plugins().find_model(services_.config->module());
   run.model = required_interface<titan_model_v1>(load(model), TITAN_MODEL_V1);
   for (const plugin::Plugin* strategy : session_.plugins().providing(TITAN_STRATEGY_V1)) {

@@ -146,6 +146,8 @@ void install_signal_stack() {
 
 const StopFlag& stop_flag() { return stop_requested; }
 
+void request_stop(int signal) { stop_or_end(signal, /*is_from_parent=*/false); }
+
 void install_stop_signals() {
   for (const int signal : stop_signals()) install_stop(signal);
   install(SIGALRM, on_alarm, SA_RESTART);

@@ -12,6 +12,9 @@ void install_stop_signals();
 /// The flag those signals set.
 const StopFlag& stop_flag();
 
+/// Sets that flag as a signal of that number would: what a second one does is up to later ones.
+void request_stop(int signal);
+
 /// Says that there is work to lose from here on: a stop waits for the next safe point, however far it is.
 void begin_work();
 /// Whether begin_work() was called.

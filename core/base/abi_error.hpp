@@ -40,6 +40,8 @@ titan_error* abi_guard(Body&& body) noexcept {
     return nullptr;
   } catch (const Error& error) {
     return new_abi_error(static_cast<std::int32_t>(error.exit()), error.what());
+  } catch (const Interrupted& interruption) {
+    return new_abi_error(TITAN_ERROR_QUIT, interruption.what());
   } catch (const std::bad_alloc&) {
     return new_abi_error(TITAN_ERROR_RESOURCE, "out of memory");
   } catch (const std::exception& error) {

@@ -63,6 +63,7 @@ TITAN_DECLARE_ERROR(InternalError, internal);     // our mistake
 class Interrupted : public std::runtime_error {
  public:
   explicit Interrupted(int signal);
+  Interrupted(int signal, const std::string& message) : std::runtime_error(message), signal_(signal) {}
   int signal() const noexcept { return signal_; }
 
  private:

@@ -13,7 +13,9 @@ std::string text_of(titan_string text) {
   return shortened(printable(std::string_view(text.data, text.size)), kLongestErrorText);
 }
 
-[[noreturn]] void throw_error(int code, const std::string& message) {
+}  // namespace
+
+void throw_abi_error(int code, const std::string& message) {
   switch (code) {
     case TITAN_ERROR_USAGE:
       throw UsageError(message);
@@ -41,19 +43,19 @@ std::string text_of(titan_string text) {
       throw ConfigError(message);
     case TITAN_ERROR_NON_FINITE:
       throw NonFiniteError(message);
+    case TITAN_ERROR_QUIT:
+      throw Interrupted(TITAN_ERROR_QUIT - 128, message);
     default:
       throw PluginError(message, " (unknown error code ", code, ")");
   }
 }
-
-}  // namespace
 
 void throw_plugin_error(const titan_host* host, titan_error* error, const char* plugin, const char* callback) {
   if (error == nullptr) return;
   const int code = host->error_code(host, error);
   const std::string message = concat("[", plugin, "] ", callback, ": ", text_of(host->error_text(host, error)));
   host->error_release(host, error);
-  throw_error(code, message);
+  throw_abi_error(code, message);
 }
 
 }  // namespace titan

@@ -6,6 +6,9 @@
 
 namespace titan {
 
+/// Throws the titan::Error of a TITAN_ERROR_* code, or Interrupted for a prompt where somebody quit.
+[[noreturn]] void throw_abi_error(int code, const std::string& message);
+
 /// Frees `error` and throws the titan::Error of its code: "[plugin] callback: text". Returns when it is null.
 void throw_plugin_error(const titan_host* host, titan_error* error, const char* plugin, const char* callback);
 

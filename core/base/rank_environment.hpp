@@ -19,6 +19,7 @@ struct RankEnvironment {
   std::int64_t restart_count = 0;     // TORCHELASTIC_RESTART_COUNT: keeps the keys of an earlier start apart
   std::string run_id;                 // TORCHELASTIC_RUN_ID
   int store_socket = -1;              // TITAN_STORE_FD: rank 0's listening socket, bound by our launcher
+  bool is_shown = true;               // TITAN_CONSOLE: 0 where our launcher does not show this rank's output
 };
 
 /// Reads the environment through `variable` (name -> value or nothing). None without RANK and WORLD_SIZE: one rank that

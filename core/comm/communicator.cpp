@@ -68,6 +68,25 @@ void Communicator::set_timeout(std::chrono::milliseconds timeout) { timeout_ = t
 
 void Communicator::set_module(std::string_view module) { module_ = std::string(module); }
 
+void Communicator::set_witness(Witness witness) {
+  const std::lock_guard lock(witness_mutex_);
+  witness_ = std::move(witness);
+}
+
+std::string Communicator::place() const {
+  const std::lock_guard lock(witness_mutex_);
+  return witness_.place ? witness_.place() : std::string();
+}
+
+void Communicator::report_trouble(std::int32_t cause, std::string_view reason) const {
+  const std::lock_guard lock(witness_mutex_);
+  if (witness_.trouble) witness_.trouble(cause, reason);
+}
+
+void Communicator::hold() { transport_->hold(true); }
+
+void Communicator::release() { transport_->hold(false); }
+
 void Communicator::abort(std::string_view reason) noexcept {
   if (transport_ != nullptr) transport_->abort(reason);
 }

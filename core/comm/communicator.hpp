@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,13 @@
 namespace titan::comm {
 
 class Transport;
+
+/// Who knows more of a rank than its calls do. Asked on any thread, one at a time.
+struct Witness {
+  std::function<std::string()> place;  // where the rank is, in words
+  /// Something is wrong, and nothing has been given up yet: a TITAN_DUMP_* cause, and why.
+  std::function<void(std::int32_t cause, std::string_view reason)> trouble;
+};
 
 /// One rank's view of the run's ranks: its groups, their records and their deadline. A titan_mesh* is a Communicator*.
 /// Used on the rank's training thread unless said otherwise.
@@ -48,6 +56,16 @@ class Communicator {
   /// Tells which module runs, for records. Set once, by whoever owns the tree.
   std::function<std::string()> running_module;
   Recorder& records() { return *records_; }
+  /// [any thread] Makes somebody the witness, or nobody; returns when the one before is not being asked any more.
+  void set_witness(Witness witness);
+  /// [any thread] Where the rank is, in words; empty: nobody says.
+  std::string place() const;
+  /// [any thread] Tells the witness of trouble.
+  void report_trouble(std::int32_t cause, std::string_view reason) const;
+
+  /// Suspends the deadlines of all ranks, until release(). Nests.
+  void hold();
+  void release();
 
   /// [any thread] Makes every wait of this rank fail from now on, tells the others where the transport can, and gives
   /// up what is under way, so that nothing blocks the end of the process. The first reason counts.
@@ -62,6 +80,8 @@ class Communicator {
   std::map<std::string, std::shared_ptr<Channel>, std::less<>> channels_;
   std::chrono::milliseconds timeout_{300000};
   std::string module_;
+  mutable std::mutex witness_mutex_;
+  Witness witness_;
   std::shared_ptr<Recorder> records_;  // outlives the communicator while a call of it is under way
 };
 

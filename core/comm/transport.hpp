@@ -44,6 +44,11 @@ class Transport {
   /// Adds to the text of a failed call what is known about the rank that caused it.
   virtual std::string explain_failure(const WorkRecord& record, const std::string& text) = 0;
 
+  /// Suspends the deadlines of all ranks (on), or takes that back. Nests.
+  virtual void hold(bool /*on*/) {}
+  /// [any thread] Whether any rank has them suspended.
+  virtual bool is_held() { return false; }
+
   /// [any thread] Makes every call of this rank fail, now and later, and tells the others. The first reason counts.
   virtual void abort(std::string_view reason) noexcept = 0;
 };

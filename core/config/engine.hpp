@@ -38,8 +38,10 @@ struct EngineRun {
   const config::Config* config = nullptr;
   const titan_host* host = nullptr;  // the core's own table: errors of plugins are read and freed through it
   const StopFlag* stop = nullptr;
+  void (*request_stop)(int signal) = nullptr;  // sets the flag as the signal would; null: nobody may
   PluginInterface<titan_model_v1> model;
   std::vector<PluginInterface<titan_observer_v1>> observers;
+  std::vector<PluginInterface<titan_guard_v1>> guards;
   std::vector<PluginInterface<titan_strategy_v1>> strategies;
   PluginInterface<titan_schedule_v1> schedule;  // table null: no plugin has one
   RankEnvironment ranks;                        // which rank this is
@@ -50,7 +52,7 @@ struct EngineRun {
 };
 
 /// The build id of what is compiled with this header. The number grows with every change of what host and engine share.
-inline constexpr const char* kBuildId = "engine 6, compiler " __VERSION__;
+inline constexpr const char* kBuildId = "engine 7, compiler " __VERSION__;
 
 /// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
 struct Engine {

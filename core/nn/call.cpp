@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/position.hpp"
 #include "core/nn/callback.hpp"
 #include "core/nn/tree_state.hpp"
 #include "core/tensor/guard.hpp"
@@ -68,17 +69,29 @@ const at::Tensor& Memo::put(std::string_view purpose, const at::Tensor& source, 
 
 namespace {
 
-/// Names the running module for a scope, also when it is left by an exception.
+/// Names the running module for a scope, also when it is left by an exception: to the tree, and to who asks where the
+/// rank is.
 class Running {
  public:
-  Running(ModuleId& slot, ModuleId module) : slot_(slot), before_(std::exchange(slot, module)) {}
-  ~Running() { slot_ = before_; }
+  Running(ModuleId& slot, ModuleId module)
+      : slot_(slot), before_(std::exchange(slot, module)), position_(current_position()) {
+    tell(module);
+  }
+  ~Running() {
+    slot_ = before_;
+    tell(before_);
+  }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
  private:
+  void tell(ModuleId module) const {
+    if (position_ != nullptr) position_->module.store(module, std::memory_order_relaxed);
+  }
+
   ModuleId& slot_;
   ModuleId before_;
+  Position* position_;
 };
 
 }  // namespace

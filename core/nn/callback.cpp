@@ -6,6 +6,7 @@
 
 #include "core/base/abi_error.hpp"
 #include "core/base/breadcrumb.hpp"
+#include "core/base/plugin_call.hpp"
 #include "titan/torch/tensor.hpp"
 
 namespace titan::nn {
@@ -21,10 +22,11 @@ std::string located(const std::string& module, std::string_view text) {
 
 [[noreturn]] void throw_callback_error(const std::string& module, titan_error* error) {
   const std::string text = located(module, error->text);
-  const bool known = error->code >= TITAN_ERROR_USAGE && error->code <= TITAN_ERROR_NON_FINITE;
-  const auto exit = known ? static_cast<Exit>(error->code) : Exit::internal;
+  const bool known = (error->code >= TITAN_ERROR_USAGE && error->code <= TITAN_ERROR_NON_FINITE) ||
+                     error->code == TITAN_ERROR_QUIT;
+  const int code = known ? error->code : TITAN_ERROR_INTERNAL;
   delete_abi_error(error);
-  throw Error(exit, text);
+  throw_abi_error(code, text);
 }
 
 /// Runs `call(in, num_in, out, num_out) -> titan_error*` on handles of the tensors.

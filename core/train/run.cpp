@@ -23,6 +23,12 @@
 namespace titan::train {
 namespace {
 
+std::vector<std::string> module_names(const nn::Tree& tree) {
+  std::vector<std::string> names;
+  for (nn::ModuleId module = 0; module < tree.num_modules(); ++module) names.push_back(tree.name(module));
+  return names;
+}
+
 std::int64_t rank_of(const EngineRun& run) {
   return run.communicator != nullptr ? run.communicator->rank() : run.ranks.rank;
 }
@@ -34,9 +40,14 @@ Run::Run(const EngineRun& run, const WrapSource& wrap)
       options_(read_run_options(*run.config, run.mesh, rank_of(run))),
       facts_(model_facts(run, options_.sizes.length)),
       observers_(run.host, run.observers),
-      strategies_(run.host, run.strategies) {
+      guards_(run.host, run.guards),
+      strategies_(run.host, run.strategies),
+      control_(run, position_, observers_, tree_) {
+  if (observers_.want(TITAN_EVENT_SPAN)) {
+    position_.on_span = [this](const titan_span_event& event) { observers_.span(event); };
+  }
   strategies_.validate(run.mesh, facts_);
-  ranks_.emplace(run, options_.timeouts.init);
+  join();
   try {
     prepare(wrap);
   } catch (...) {
@@ -46,12 +57,19 @@ Run::Run(const EngineRun& run, const WrapSource& wrap)
 
 Run::~Run() {
   if (!ranks_) return;
+  control_.set_communicator(nullptr);
+  ranks().set_witness({});
   ranks().running_module = nullptr;
   ranks().records().on_retired = nullptr;
 }
 
+void Run::join() {
+  const PhaseScope phase(TITAN_IN_JOIN);
+  ranks_.emplace(run_, options_.timeouts.init);
+}
+
 void Run::prepare(const WrapSource& wrap) {
-  watch_collectives();
+  watch();
   require_same_run(facts_of(run_), *ranks_);
   optim::LrSchedule schedule = make_schedule(options_);
   const auto tokenizer = data::Tokenizer::load(options_.tokenizer_path);
@@ -61,23 +79,33 @@ void Run::prepare(const WrapSource& wrap) {
       std::make_unique<LoaderSource>(open_training_data(options_, tokenizer, ranks_->alone() ? run_.stop : nullptr));
   if (wrap) source_ = wrap(std::move(source_));
   make_tree();
+  guards_.attach(control_, tree_, ranks());
   if (ranks_->mesh().degree(config::Axis::pp) > 1) make_pipeline();
   validator_ =
       make_validator(options_, tree_, tokenizer, *ranks_, strategies_, pipeline_ ? &*pipeline_ : nullptr, run_.stop);
-  materialise(options_, *ranks_, tree_);
-  make_trainer(std::move(schedule));
+  {
+    const PhaseScope phase(TITAN_IN_INIT);
+    materialise(options_, *ranks_, tree_);
+    make_trainer(std::move(schedule));
+  }
   if (options_.checkpoint.enable) load();
   compare_weights(tree_, *ranks_);
   strategies_.materialised();
 }
 
-void Run::watch_collectives() {
+void Run::watch() {
+  control_.set_communicator(&ranks());
+  control_.set_guards(&guards_);
+  ranks().set_witness({[this] { return position_.describe(); },
+                       [this](std::int32_t cause, std::string_view reason) { control_.dump(cause, reason); }});
   ranks().running_module = [this] { return tree_.name(tree_.running()); };
   ranks().records().on_retired = [this](const comm::WorkRecord& record) { observers_.collective(record); };
 }
 
 void Run::make_tree() {
+  const PhaseScope phase(TITAN_IN_BUILD);
   build_tree(run_, tree_);
+  position_.name_modules(module_names(tree_));
   tree_.set_mesh(ranks_->mesh());
   if (ranks_->mesh().degree(config::Axis::pp) > 1) plan_stages();
   strategies_.apply(tree_, ranks());
@@ -106,20 +134,24 @@ void Run::make_trainer(optim::LrSchedule schedule) {
   how.anomalies = anomalies_ ? &*anomalies_ : nullptr;
   how.ranks = &*ranks_;
   how.strategies = &strategies_;
+  how.guards = &guards_;
   how.pipeline = pipeline_ ? &*pipeline_ : nullptr;
   how.stops_between_steps = options_.checkpoint.saves();
   how.audit_freq = options_.debug.replica_audit_freq;
   how.train_timeout = options_.timeouts.train;
   trainer_.emplace(tree_, *source_, make_optimizer(options_, tree_), std::move(schedule), how, run_.stop);
+  control_.set_optimizer(&trainer_->optimizer());
 }
 
 void Run::load() {
+  PhaseScope phase(TITAN_IN_LOAD);
   RankTeam team(*ranks_);
   team.set_activity("checkpoint.load");
   const checkpoint::Origin origin = origin_of(run_, ranks_->mesh());
   LoadTarget target{tree_,         trainer_->optimizer(), [this] { return hub_names(); },
                     origin.config, origin.plugins,        options_.steps};
   loaded_ = load_checkpoint(team, options_.checkpoint, target);
+  if (loaded_.step) phase.set_detail(checkpoint::step_name(*loaded_.step));
   if (!loaded_.state) return;
   const checkpoint::TrainState& state = *loaded_.state;
   trainer_->go_on_from(state.step, state.schedule_step, state.num_tokens);

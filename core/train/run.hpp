@@ -5,11 +5,14 @@
 #include <optional>
 #include <string>
 
+#include "core/base/position.hpp"
 #include "core/config/engine.hpp"
 #include "core/nn/tree.hpp"
 #include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
 #include "core/train/checkpoint/load.hpp"
+#include "core/train/control.hpp"
+#include "core/train/guards.hpp"
 #include "core/train/observers.hpp"
 #include "core/train/pipeline/pipeline.hpp"
 #include "core/train/ranks/ranks.hpp"
@@ -49,7 +52,8 @@ class Run {
 
  private:
   void prepare(const WrapSource& wrap);
-  void watch_collectives();
+  void join();
+  void watch();
   void make_tree();
   void plan_stages();
   void make_pipeline();
@@ -63,10 +67,14 @@ class Run {
   const EngineRun& run_;
   RunOptions options_;
   titan_model_facts facts_{};
+  Position position_;
+  PositionScope here_{&position_};
   Observers observers_;
+  Guards guards_;
   Strategies strategies_;
   std::optional<Ranks> ranks_;
   nn::Tree tree_;
+  Control control_;
   std::unique_ptr<BatchSource> source_;
   std::optional<AnomalyWatch> anomalies_;
   PipelineTables tables_;  // until there is a pipeline

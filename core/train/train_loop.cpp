@@ -8,6 +8,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/position.hpp"
 #include "core/tensor/allocator.hpp"
 #include "core/train/ending.hpp"
 
@@ -50,6 +51,7 @@ titan_step_event step_event(const StepResult& result, const LoopParts& parts, Pr
 }
 
 void validate(LoopParts& parts, std::int64_t step, Progress& progress) {
+  const PhaseScope phase(TITAN_IN_VALIDATION);
   const ValidationResult result = parts.validator->run();
   titan_validation_event event{};
   event.struct_size = sizeof event;
@@ -71,6 +73,7 @@ void announce_first_step(double program_begin) {
 /// Saves what is due after a step; a step's time holds no save.
 void save(LoopParts& parts, std::int64_t step, Progress& progress) {
   if (parts.checkpointer == nullptr) return;
+  const PhaseScope phase(TITAN_IN_SAVE);
   parts.checkpointer->step_end(step, step == parts.begin.last_step);
   progress.step_begin = monotonic_seconds();
 }
@@ -105,6 +108,7 @@ void run_steps(LoopParts& parts) {
 template <class Action>
 void save_together(LoopParts& parts, const Action& action) {
   if (parts.checkpointer == nullptr) return;
+  const PhaseScope phase(TITAN_IN_SAVE);
   if (parts.ranks != nullptr) parts.ranks->rejoin();
   action(*parts.checkpointer);
 }

@@ -9,6 +9,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/position.hpp"
 #include "core/optim/global_norm.hpp"
 #include "core/optim/grad_norm.hpp"
 #include "core/train/gradients.hpp"
@@ -45,6 +46,9 @@ Trainer::Trainer(nn::Tree& tree, BatchSource& source, optim::AdamOptimizer optim
 std::optional<StepResult> Trainer::step() {
   StepResult result;
   result.step = steps_done_ + 1;
+  if (Position* position = current_position()) position->step.store(result.step, std::memory_order_relaxed);
+  const PhaseScope phase(TITAN_IN_STEP);
+  if (options_.guards != nullptr) options_.guards->step_begin(result.step);
   Stopwatch watch;
   if (options_.stops_between_steps) step_begin_ = source_.state();
   // The whole step first: the loss is divided by the valid tokens of all its micro-batches.
@@ -53,6 +57,7 @@ std::optional<StepResult> Trainer::step() {
   if (!agree_to_begin(batches, result)) return std::nullopt;
   const double loss_sum = run_micro_batches(batches, result);
   check_stop();
+  const PhaseScope optimizer_phase(TITAN_IN_OPTIMIZER);
   watch = {};
   tree_.check_ledger();
   const std::vector<at::Tensor> gradients = collected_gradients(tree_);
@@ -67,6 +72,7 @@ std::optional<StepResult> Trainer::step() {
 }
 
 std::vector<data::Batch> Trainer::fetch() {
+  const PhaseScope phase(TITAN_IN_DATA);
   std::vector<data::Batch> batches;
   for (std::int64_t i = 0; i < options_.num_micro_batches; ++i) {
     check_stop();
@@ -117,11 +123,14 @@ double Trainer::run_micro_batch(data::Batch& batch, const MicroBatchEvent& event
   Stopwatch watch;
   if (strategies != nullptr) strategies->micro_batch_begin(event);
   const MicroBatch tensors = own_part(batch, strategies);
+  std::optional<PhaseScope> phase(std::in_place, TITAN_IN_FORWARD, static_cast<std::int32_t>(event.index));
   const at::Tensor loss = tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
   const double value = loss.item<double>();
+  phase.reset();
   // Of several ranks nobody leaves alone: the others would wait for it in backward.
   if (alone()) require_finite(value, result);
   watch.lap(result.seconds.forward);
+  phase.emplace(TITAN_IN_BACKWARD, static_cast<std::int32_t>(event.index));
   if (strategies != nullptr) strategies->backward_begin(event);
   backward(loss, result.num_valid);
   if (strategies != nullptr) strategies->micro_batch_end(event);

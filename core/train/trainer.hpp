@@ -12,6 +12,7 @@
 #include "core/optim/lr_schedule.hpp"
 #include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
+#include "core/train/guards.hpp"
 #include "core/train/pipeline/pipeline.hpp"
 #include "core/train/ranks/agreement.hpp"
 #include "core/train/ranks/strategies.hpp"
@@ -48,6 +49,7 @@ class Trainer {
     Ranks* ranks = nullptr;                   // null: one
     Strategies* strategies = nullptr;         // null: none
     Pipeline* pipeline = nullptr;             // null: this rank runs the whole chain
+    Guards* guards = nullptr;                 // null: none
     /// Whether a stop waits for a step's end, all of whose state a checkpoint can hold: else it is noticed inside too.
     bool stops_between_steps = false;
     std::int64_t audit_freq = 0;                       // steps between two audits of the replicas; 0: none

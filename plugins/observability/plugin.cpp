@@ -1,28 +1,42 @@
 #include "titan/sdk/plugin.hpp"
-#include "plugins/observability/metrics_observer.hpp"
+#include "plugins/observability/metrics/metrics.hpp"
+#include "plugins/observability/toolbox.hpp"
+#include "titan/sdk/guard.hpp"
 #include "titan/sdk/observer.hpp"
+#include "titan/torch/strategy.hpp"
 
 namespace titan::observability {
 namespace {
 
-/// The metrics of a run, on the console and in files.
-class Plugin : public MetricsObserver {
+/// All tools, one line each. Of tools that stand around a step the first is outermost.
+constexpr ToolEntry kTools[] = {
+    {&Metrics::describe, &Metrics::make},
+};
+
+class Plugin : public Toolbox {
  public:
-  static constexpr sdk::Identity kIdentity{
-      .id = "org.titan.observability", .name = "observability", .version = "0.1.0", .license = "Apache-2.0"};
+  static constexpr sdk::Identity kIdentity{.id = "org.titan.observability",
+                                           .name = "observability",
+                                           .version = "0.2.0",
+                                           .license = "Apache-2.0",
+                                           .tier = TITAN_TIER_TORCH,
+                                           .torch_version = TITAN_TORCH_VERSION,
+                                           .cxx11_abi = _GLIBCXX_USE_CXX11_ABI,
+                                           .cuda_major = TITAN_TORCH_CUDA_MAJOR};
 
   static void describe(sdk::Describe& declare) {
-    declare.options({
-        {"metrics.log_freq", 10, "Steps between two metrics lines; the first and the last step always have one.",
-         sdk::above(0)},
-        {"metrics.disable_color_printing", false, "Print metrics lines without colours, on terminals too."},
-    });
+    for (const ToolEntry& tool : kTools) tool.describe(declare);
   }
 
-  using MetricsObserver::MetricsObserver;
+  explicit Plugin(sdk::Host host) : Toolbox(host, kTools) {}
 };
 
 }  // namespace
+
+/// Its tools throw libtorch's errors too.
+template <class P>
+struct Guard : sdk::GuardedGuard<P, strategy::CallbackGuard> {};
+
 }  // namespace titan::observability
 
-TITAN_PLUGIN(titan::observability::Plugin, titan::sdk::ObserverInterface);
+TITAN_PLUGIN(titan::observability::Plugin, titan::sdk::ObserverInterface, titan::observability::Guard);

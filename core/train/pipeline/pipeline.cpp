@@ -10,6 +10,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/position.hpp"
 
 namespace titan::train {
 
@@ -67,6 +68,7 @@ class Pipeline::Pass {
   }
 
   void forward(const titan_action& action) {
+    const PhaseScope phase(TITAN_IN_FORWARD, static_cast<std::int32_t>(event(action).index), action.stage);
     const MicroBatch& batch = group_.micro_batches[action.micro_batch];
     const titan_stage stage = table_.stage(action.stage).value();
     Strategies* strategies = pipeline_.strategies_;
@@ -96,6 +98,7 @@ class Pipeline::Pass {
   }
 
   void backward(const titan_action& action) {
+    const PhaseScope phase(TITAN_IN_BACKWARD, static_cast<std::int32_t>(event(action).index), action.stage);
     Strategies* strategies = pipeline_.strategies_;
     if (strategies != nullptr) strategies->backward_begin(event(action));
     // Taken out: activations are freed as backward passes them.

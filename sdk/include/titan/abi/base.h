@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TITAN_ABI_MAJOR 0
-#define TITAN_ABI_MINOR 3
+#define TITAN_ABI_MINOR 4
 
 /* True when the producer of *p knew `field`. */
 #define TITAN_HAS(p, field) \
@@ -50,7 +50,8 @@ enum {
   TITAN_ERROR_ABI = 76,           /* a plugin does not fit this host */
   TITAN_ERROR_TRUST = 77,         /* refused: provenance of a file */
   TITAN_ERROR_CONFIG = 78,        /* a configuration value is wrong */
-  TITAN_ERROR_NON_FINITE = 80     /* loss or gradient norm is NaN or infinite */
+  TITAN_ERROR_NON_FINITE = 80,    /* loss or gradient norm is NaN or infinite */
+  TITAN_ERROR_QUIT = 130          /* somebody at a prompt ends the run, as with Ctrl-C */
 };
 
 /* Log levels of titan_host.log. */

@@ -56,6 +56,10 @@ typedef struct titan_strategy_v1 {
   titan_error* (*split_batch)(void* ctx, const titan_tensor in[3], titan_tensor out[3]);
   /* After the last micro-batch's end and before the ledger is checked: what is left to reduce. */
   titan_error* (*step_end)(void* ctx);
+
+  /* Since 0.4. Forgets the step's gradients so far, its own boxes of them too: the step begins anew, or is left out. A
+   * micro-batch may have begun and not ended. NULL: updated() is called in its place. */
+  titan_error* (*discard)(void* ctx);
 } titan_strategy_v1;
 
 #ifdef __cplusplus

@@ -13,8 +13,12 @@ namespace titan::sdk {
 ///   void validation(const titan_validation_event&);
 ///   void run_end(const titan_run_end_event&);
 ///   void collective(const titan_collective_event&);
-/// They run on the rank's training thread, collective() also in the middle of a forward or backward; what they throw
-/// disables the observer and never stops training. A host without an event (collective() needs ABI 0.2) never calls it.
+///   void span(const titan_span_event&);
+///   void dump(const titan_dump_event&);       on any thread
+///   std::uint32_t events() const;             of those the TITAN_EVENT_* bits that this instance wants
+/// They run on the rank's training thread, collective() and span() also in the middle of a forward or backward; what
+/// they throw disables the observer and never stops training. A host without an event (collective() needs ABI 0.2,
+/// span() and dump() 0.4) never calls it.
 template <class Plugin>
 struct ObserverInterface {
   static constexpr std::string_view kId = TITAN_OBSERVER_V1;
@@ -30,7 +34,9 @@ struct ObserverInterface {
   static constexpr bool kValidation = requires(Plugin & p, const titan_validation_event& e) { p.validation(e); };
   static constexpr bool kRunEnd = requires(Plugin & p, const titan_run_end_event& e) { p.run_end(e); };
   static constexpr bool kCollective = requires(Plugin & p, const titan_collective_event& e) { p.collective(e); };
-  static_assert(kRunBegin || kStepEnd || kValidation || kRunEnd || kCollective,
+  static constexpr bool kSpan = requires(Plugin & p, const titan_span_event& e) { p.span(e); };
+  static constexpr bool kDump = requires(Plugin & p, const titan_dump_event& e) { p.dump(e); };
+  static_assert(kRunBegin || kStepEnd || kValidation || kRunEnd || kCollective || kSpan || kDump,
                 "an observer needs at least one callback");
 
   static constexpr titan_observer_v1 make_table() {
@@ -65,6 +71,21 @@ struct ObserverInterface {
       table.collective = [](void* ctx, const titan_collective_event* event) noexcept {
         return run(ctx, [event](Plugin& plugin) { plugin.collective(*event); });
       };
+    }
+    if constexpr (kSpan) {
+      table.events |= TITAN_EVENT_SPAN;
+      table.span = [](void* ctx, const titan_span_event* event) noexcept {
+        return run(ctx, [event](Plugin& plugin) { plugin.span(*event); });
+      };
+    }
+    if constexpr (kDump) {
+      table.events |= TITAN_EVENT_DUMP;
+      table.dump = [](void* ctx, const titan_dump_event* event) noexcept {
+        return run(ctx, [event](Plugin& plugin) { plugin.dump(*event); });
+      };
+    }
+    if constexpr (requires(const Plugin& p) { p.events(); }) {
+      table.wanted = [](void* ctx) noexcept -> std::uint32_t { return instance_of<Plugin>(ctx).plugin.events(); };
     }
     return table;
   }

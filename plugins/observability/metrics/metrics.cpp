@@ -1,4 +1,4 @@
-#include "plugins/observability/metrics_observer.hpp"
+#include "plugins/observability/metrics/metrics.hpp"
 
 #include <filesystem>
 #include <system_error>
@@ -17,12 +17,20 @@ RunFacts facts_of(const titan_run_event& event) {
 
 }  // namespace
 
-MetricsObserver::MetricsObserver(sdk::Host host)
+void Metrics::describe(sdk::Describe& declare) {
+  declare.options({
+      {"metrics.log_freq", 10, "Steps between two metrics lines; the first and the last step always have one.",
+       sdk::above(0)},
+      {"metrics.disable_color_printing", false, "Print metrics lines without colours, on terminals too."},
+  });
+}
+
+Metrics::Metrics(sdk::Host host)
     : host_(host),
       log_freq_(host.config().integer("metrics.log_freq")),
       color_(!host.config().boolean("metrics.disable_color_printing")) {}
 
-void MetricsObserver::run_begin(const titan_run_event& event) {
+void Metrics::run_begin(const titan_run_event& event) {
   facts_ = facts_of(event);
   window_ = MetricsWindow(facts_);
   host_.info(kTag, facts_line(event));
@@ -32,7 +40,7 @@ void MetricsObserver::run_begin(const titan_run_event& event) {
   open(validations_, event);
 }
 
-void MetricsObserver::step_end(const titan_step_event& event) {
+void Metrics::step_end(const titan_step_event& event) {
   window_.add(event);
   if (!is_logged(event, log_freq_)) return;
   const MetricsRow row = window_.close(event);
@@ -40,18 +48,18 @@ void MetricsObserver::step_end(const titan_step_event& event) {
   write(metrics_, json_line(row));
 }
 
-void MetricsObserver::validation(const titan_validation_event& event) {
+void Metrics::validation(const titan_validation_event& event) {
   const ValidationRow row = validation_row(event, host_.world_size());
   host_.info(kTag, validation_line(row, facts_, color_));
   write(validations_, json_line(row));
 }
 
-void MetricsObserver::run_end(const titan_run_end_event& event) {
+void Metrics::run_end(const titan_run_end_event& event) {
   const bool complete = event.code == 0;
   host_.info(kTag, sdk::concat(complete ? "training completed" : "training ended early", ": last step ", event.step));
 }
 
-void MetricsObserver::open(Output& output, const titan_run_event& event) {
+void Metrics::open(Output& output, const titan_run_event& event) {
   const std::filesystem::path path = std::filesystem::path(sdk::view(event.dump_folder)) / output.name;
   try {
     const auto keep = [&event](std::string_view line) { return is_kept(line, event.first_step); };
@@ -61,7 +69,7 @@ void MetricsObserver::open(Output& output, const titan_run_event& event) {
   }
 }
 
-void MetricsObserver::write(Output& output, std::string_view line) {
+void Metrics::write(Output& output, std::string_view line) {
   if (!output.file) return;
   try {
     output.file->append(line);
@@ -70,7 +78,7 @@ void MetricsObserver::write(Output& output, std::string_view line) {
   }
 }
 
-void MetricsObserver::give_up(Output& output, const char* reason) {
+void Metrics::give_up(Output& output, const char* reason) {
   output.file.reset();
   host_.warning(kTag, sdk::concat("no more lines go to ", output.name, ": ", reason));
 }

@@ -1,4 +1,4 @@
-#include "plugins/observability/metrics_observer.hpp"
+#include "plugins/observability/metrics/metrics.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,16 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class MetricsObserverTest : public testing::Test {
+class MetricsTest : public testing::Test {
  protected:
-  MetricsObserverTest() {
+  MetricsTest() {
     std::string pattern = testing::TempDir() + "observer_XXXXXX";
     folder_ = ::mkdtemp(pattern.data());
     dump_folder_ = folder_.string();
     host_.declare("metrics.log_freq", TITAN_OPTION_INT, "2");
     host_.declare("metrics.disable_color_printing", TITAN_OPTION_BOOL, "true");
   }
-  ~MetricsObserverTest() override { fs::remove_all(folder_); }
+  ~MetricsTest() override { fs::remove_all(folder_); }
 
   titan_run_event run(std::int64_t first_step = 1) const {
     titan_run_event event{};
@@ -74,8 +74,8 @@ class MetricsObserverTest : public testing::Test {
   test::FakeHost host_;
 };
 
-TEST_F(MetricsObserverTest, WritesARowAndALineForEachLoggedStep) {
-  MetricsObserver observer{sdk::Host(host_.table())};
+TEST_F(MetricsTest, WritesARowAndALineForEachLoggedStep) {
+  Metrics observer{sdk::Host(host_.table())};
   observer.run_begin(run());
   for (std::int64_t number = 1; number <= 5; ++number) observer.step_end(step(number));
   observer.run_end({});
@@ -85,8 +85,8 @@ TEST_F(MetricsObserverTest, WritesARowAndALineForEachLoggedStep) {
   EXPECT_EQ(count("training completed: last step 0"), 1U);
 }
 
-TEST_F(MetricsObserverTest, EarlyEndsAreNamedSo) {
-  MetricsObserver observer{sdk::Host(host_.table())};
+TEST_F(MetricsTest, EarlyEndsAreNamedSo) {
+  Metrics observer{sdk::Host(host_.table())};
   titan_run_end_event end{};
   end.struct_size = sizeof end;
   end.code = TITAN_ERROR_NON_FINITE;
@@ -95,8 +95,8 @@ TEST_F(MetricsObserverTest, EarlyEndsAreNamedSo) {
   EXPECT_EQ(count("training ended early: last step 3"), 1U);
 }
 
-TEST_F(MetricsObserverTest, ValidationsHaveTheirOwnFile) {
-  MetricsObserver observer{sdk::Host(host_.table())};
+TEST_F(MetricsTest, ValidationsHaveTheirOwnFile) {
+  Metrics observer{sdk::Host(host_.table())};
   observer.run_begin(run());
   observer.step_end(step(1));
   EXPECT_FALSE(fs::exists(folder_ / "validation.jsonl"));
@@ -105,9 +105,9 @@ TEST_F(MetricsObserverTest, ValidationsHaveTheirOwnFile) {
   EXPECT_EQ(count("validate step:  1"), 1U);
 }
 
-TEST_F(MetricsObserverTest, AFreshRunKeepsOldFiles) {
+TEST_F(MetricsTest, AFreshRunKeepsOldFiles) {
   for (int i = 0; i < 2; ++i) {
-    MetricsObserver observer{sdk::Host(host_.table())};
+    Metrics observer{sdk::Host(host_.table())};
     observer.run_begin(run());
     observer.step_end(step(1));
     observer.validation(validation(1));
@@ -117,21 +117,21 @@ TEST_F(MetricsObserverTest, AFreshRunKeepsOldFiles) {
   EXPECT_THAT(logged_steps(), testing::ElementsAre(1));
 }
 
-TEST_F(MetricsObserverTest, AResumedRunContinuesTheFile) {
+TEST_F(MetricsTest, AResumedRunContinuesTheFile) {
   {
-    MetricsObserver first{sdk::Host(host_.table())};
+    Metrics first{sdk::Host(host_.table())};
     first.run_begin(run());
     for (std::int64_t number = 1; number <= 4; ++number) first.step_end(step(number));
   }
-  MetricsObserver second{sdk::Host(host_.table())};
+  Metrics second{sdk::Host(host_.table())};
   second.run_begin(run(3));
   for (std::int64_t number = 3; number <= 5; ++number) second.step_end(step(number));
   EXPECT_THAT(logged_steps(), testing::ElementsAre(1, 2, 4, 5));
   EXPECT_FALSE(fs::exists(folder_ / "metrics.1.jsonl"));
 }
 
-TEST_F(MetricsObserverTest, AFileThatFailsIsGivenUpOnce) {
-  MetricsObserver observer{sdk::Host(host_.table())};
+TEST_F(MetricsTest, AFileThatFailsIsGivenUpOnce) {
+  Metrics observer{sdk::Host(host_.table())};
   observer.run_begin(run());
   fs::create_directory(folder_ / "metrics.jsonl");
   for (std::int64_t number = 1; number <= 5; ++number) observer.step_end(step(number));
@@ -139,11 +139,11 @@ TEST_F(MetricsObserverTest, AFileThatFailsIsGivenUpOnce) {
   EXPECT_EQ(count("] step: "), 4U);
 }
 
-TEST_F(MetricsObserverTest, OnlyRankZeroWritesFilesAndEveryRankSpeaks) {
+TEST_F(MetricsTest, OnlyRankZeroWritesFilesAndEveryRankSpeaks) {
   titan_host second = *host_.table();
   second.rank = 1;
   second.world_size = 2;
-  MetricsObserver observer{sdk::Host(&second)};
+  Metrics observer{sdk::Host(&second)};
   observer.run_begin(run());
   observer.step_end(step(1));
   observer.validation(validation(1));
@@ -152,9 +152,9 @@ TEST_F(MetricsObserverTest, OnlyRankZeroWritesFilesAndEveryRankSpeaks) {
   EXPECT_EQ(count("] step: "), 1U);
 }
 
-TEST_F(MetricsObserverTest, ColorsAreOnUnlessDisabled) {
+TEST_F(MetricsTest, ColorsAreOnUnlessDisabled) {
   host_.set("metrics.disable_color_printing", "false");
-  MetricsObserver observer{sdk::Host(host_.table())};
+  Metrics observer{sdk::Host(host_.table())};
   observer.run_begin(run());
   observer.step_end(step(1));
   EXPECT_EQ(count("\033[31mstep:  1"), 1U);
