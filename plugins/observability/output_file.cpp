@@ -1,0 +1,79 @@
+#include "plugins/observability/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "titan/sdk/text.hpp"
+
+namespace titan::observability {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 18U;
+
+[[noreturn]] void fail(const char* action, const std::filesystem::path& path, int error) {
+  throw std::system_error(error, std::generic_category(), sdk::concat(action, ": ", path.native()));
+}
+
+void make_folders(const std::filesystem::path& folder) {
+  if (folder.empty() || ::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) return;
+  if (errno != ENOENT || !folder.has_relative_path()) fail("cannot create folder", folder, errno);
+  make_folders(folder.parent_path());
+  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) fail("cannot create folder", folder, errno);
+}
+
+/// Readers of a folder take files by their ends: a temporary file must not look like one of theirs.
+std::filesystem::path temporary_name(const std::filesystem::path& path) {
+  static std::atomic<std::uint64_t> count{0};
+  return path.parent_path() /
+         sdk::concat('.', path.filename().native(), '.', static_cast<std::int64_t>(::getpid()), '-', ++count, ".tmp");
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
+  make_folders(path_.parent_path());
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  descriptor_ = ::open(temporary_.c_str(), kFlags, S_IRUSR | S_IWUSR);
+  if (descriptor_ < 0) fail("cannot create", path_, errno);
+  buffer_.reserve(kBufferBytes);
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void OutputFile::write(std::string_view bytes) {
+  buffer_.append(bytes);
+  if (buffer_.size() >= kBufferBytes) flush();
+}
+
+void OutputFile::flush() {
+  for (std::string_view rest = buffer_; !rest.empty();) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail("cannot write", path_, written < 0 ? errno : ENOSPC);
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  buffer_.clear();
+}
+
+void OutputFile::finish() {
+  flush();
+  // Some file systems tell of a full disk only here.
+  const int error = ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno;
+  if (error == 0 && std::rename(temporary_.c_str(), path_.c_str()) == 0) return;
+  const int reason = error != 0 ? error : errno;
+  ::unlink(temporary_.c_str());
+  fail("cannot write", path_, reason);
+}
+
+}  // namespace titan::observability
