@@ -6,45 +6,48 @@ namespace titan::observability {
 namespace {
 
 /// A pass as an outer tool sees it: running it runs the next tool's around.
-struct NestedPass {
+class NestedPass {
+ public:
   NestedPass(const titan_host* host, const titan_pass& pass, Tool& next)
-      : table(pass), host(host), pass(pass), tool(next) {
-    table.impl = this;
-    table.run = &run;
-    table.rewind = &rewind;
+      : host_(host), pass_(pass), next_(next), table_(pass) {
+    table_.impl = this;
+    table_.run = [](const titan_pass* table, double* loss_sum) { return self(table).run(loss_sum); };
+    table_.rewind = [](const titan_pass* table) { return self(table).pass_.rewind(&self(table).pass_); };
   }
+  NestedPass(const NestedPass&) = delete;
+  NestedPass& operator=(const NestedPass&) = delete;
 
-  static const NestedPass& self(const titan_pass* pass) { return *static_cast<const NestedPass*>(pass->impl); }
-  static titan_error* run(const titan_pass* pass, double* loss_sum) {
-    const NestedPass& nested = self(pass);
-    // The inner tool runs the host's pass; its last loss is the one that counts.
-    titan_pass inner = nested.pass;
-    Observed observed{&nested.pass, 0};
-    inner.impl = &observed;
-    inner.run = [](const titan_pass* from, double* sum) {
-      auto& seen = *static_cast<Observed*>(from->impl);
-      titan_error* error = seen.pass->run(seen.pass, &seen.loss_sum);
-      if (sum != nullptr) *sum = seen.loss_sum;
-      return error;
-    };
-    inner.rewind = [](const titan_pass* from) {
-      const auto& seen = *static_cast<const Observed*>(from->impl);
-      return seen.pass->rewind(seen.pass);
-    };
-    titan_error* error = sdk::guard(nested.host, [&] { nested.tool.around(inner); });
-    if (loss_sum != nullptr) *loss_sum = observed.loss_sum;
-    return error;
-  }
-  static titan_error* rewind(const titan_pass* pass) { return self(pass).pass.rewind(&self(pass).pass); }
+  const titan_pass& table() const { return table_; }
 
+ private:
+  /// What the inner tool runs: the outer one wants to know the last loss.
   struct Observed {
     const titan_pass* pass;
-    double loss_sum;
+    double loss_sum = 0;
   };
-  titan_pass table;
-  const titan_host* host;
-  const titan_pass& pass;
-  Tool& tool;
+  static const NestedPass& self(const titan_pass* table) { return *static_cast<const NestedPass*>(table->impl); }
+  static Observed& observed(const titan_pass* table) { return *static_cast<Observed*>(table->impl); }
+
+  titan_error* run(double* loss_sum) const {
+    Observed seen{&pass_};
+    titan_pass inner = pass_;
+    inner.impl = &seen;
+    inner.run = [](const titan_pass* table, double* sum) {
+      Observed& own = observed(table);
+      titan_error* error = own.pass->run(own.pass, &own.loss_sum);
+      if (sum != nullptr) *sum = own.loss_sum;
+      return error;
+    };
+    inner.rewind = [](const titan_pass* table) { return observed(table).pass->rewind(observed(table).pass); };
+    titan_error* error = sdk::guard(host_, [&] { next_.around(inner); });
+    if (loss_sum != nullptr) *loss_sum = seen.loss_sum;
+    return error;
+  }
+
+  const titan_host* host_;
+  const titan_pass& pass_;
+  Tool& next_;
+  titan_pass table_;
 };
 
 }  // namespace
@@ -123,7 +126,7 @@ void Toolbox::around(const titan_pass& pass) {
   const titan_pass* inner = &pass;
   for (std::size_t i = tools.size(); i-- > 1;) {
     nested.push_back(std::make_unique<NestedPass>(host_.table(), *inner, *tools[i]));
-    inner = &nested.back()->table;
+    inner = &nested.back()->table();
   }
   if (!tools.empty()) tools.front()->around(*inner);
 }
