@@ -11,10 +11,11 @@
 extern "C" {
 #endif
 
+/* Bits of a listener's mask. */
 enum {
-  TITAN_MEMORY_ALLOC = 1,
-  TITAN_MEMORY_FREE = 2,
-  TITAN_MEMORY_OUT_OF_MEMORY = 3 /* an allocation is about to fail; nothing has been unwound yet */
+  TITAN_MEMORY_ALLOC = 1,        /* the block was made */
+  TITAN_MEMORY_FREE = 2,         /* the block is still there */
+  TITAN_MEMORY_OUT_OF_MEMORY = 4 /* an allocation is about to fail; nothing has been unwound yet */
 };
 
 /* Frozen: never grows. */
@@ -26,11 +27,11 @@ typedef struct titan_memory_event {
   uint64_t live;    /* bytes of tensors after the event */
 } titan_memory_event;
 
-/* [any thread, several at once] Must not throw, wait, or make or free tensors; when memory is out it may do all but
- * that. */
+/* [any thread, several at once] Must not throw, wait for long, or make or free tensors; when memory is out it may wait.
+ */
 typedef struct titan_memory_listener {
   uint32_t struct_size;
-  uint32_t reserved;
+  uint32_t actions; /* TITAN_MEMORY_* bits: what it is told */
   void* ctx;
   void (*event)(void* ctx, const titan_memory_event* event);
 } titan_memory_listener;
@@ -47,7 +48,7 @@ typedef struct titan_memory_counters {
 /* Functions are [any thread]. */
 typedef struct titan_memory_v1 {
   uint32_t struct_size;
-  /* Tells `listener` (kept until unlisten) of every event from now on. Several may listen. */
+  /* Tells `listener` (kept until unlisten) of events from now on. Several may listen. */
   titan_error* (*listen)(const titan_memory_listener* listener);
   /* Returns when no event is being told to it any more. */
   void (*unlisten)(const titan_memory_listener* listener);
