@@ -1,4 +1,4 @@
-#include "plugins/observability/console_line.hpp"
+#include "plugins/observability/metrics/console_line.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "plugins/observability/metrics_window.hpp"
+#include "plugins/observability/metrics/metrics_window.hpp"
 #include "titan/abi/observer.h"
 
 namespace titan::observability {

@@ -3,8 +3,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "plugins/observability/console_line.hpp"
-#include "plugins/observability/json_rows.hpp"
+#include "plugins/observability/json_line.hpp"
+#include "plugins/observability/metrics/console_line.hpp"
+#include "plugins/observability/metrics/json_rows.hpp"
 
 namespace titan::observability {
 namespace {

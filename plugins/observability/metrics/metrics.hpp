@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "plugins/observability/metrics/line_file.hpp"
+#include "plugins/observability/line_file.hpp"
 #include "plugins/observability/metrics/metrics_window.hpp"
 #include "plugins/observability/tool.hpp"
 

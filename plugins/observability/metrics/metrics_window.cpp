@@ -1,4 +1,4 @@
-#include "plugins/observability/metrics_window.hpp"
+#include "plugins/observability/metrics/metrics_window.hpp"
 
 #include <algorithm>
 
