@@ -200,6 +200,11 @@ void add_debug_options(Registry& registry) {
                        "Steps from one check to the next that replicated gradients have the same bits on every rank "
                        "that has them; the first step is checked too. 0: never.")
                    .at_least(0));
+  registry.add(floating("debug.memory_limit_gib", std::nullopt,
+                        "GiB of tensors that one process may have; what would exceed it is out of memory, and ends the "
+                        "run with exit code 71 and a report. None: what the system gives.")
+                   .above(0)
+                   .may_differ());
   registry.add(boolean("debug.print_config", false, "Log the resolved configuration at the start.").may_differ());
   registry.add(path("debug.save_config_file", std::nullopt,
                     "File to write the resolved configuration to, besides config.toml in the dump folder.")

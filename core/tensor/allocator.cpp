@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <new>
 
+#include "core/base/position.hpp"
+#include "core/base/text.hpp"
 #include "core/tensor/block_cache.hpp"
+#include "core/tensor/memory_listeners.hpp"
 
 namespace titan::tensor {
 namespace {
@@ -36,20 +40,24 @@ Header* header_in(void* block) {
   return reinterpret_cast<Header*>((address + kAlignment - 1) / kAlignment * kAlignment);
 }
 
-/// Live bytes and their peaks.
+/// Live bytes, their peaks and their limit.
 class Counter {
  public:
-  void add(std::size_t bytes) {
-    const auto now = live_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    raise(peak_, now);
-    raise(highest_, now);
+  /// Both return what lives then.
+  std::size_t add(std::size_t bytes) { return live_.fetch_add(bytes, std::memory_order_relaxed) + bytes; }
+  std::size_t subtract(std::size_t bytes) { return live_.fetch_sub(bytes, std::memory_order_relaxed) - bytes; }
+  void raise_peaks(std::size_t live) {
+    raise(peak_, live);
+    raise(highest_, live);
   }
-  void subtract(std::size_t bytes) { live_.fetch_sub(bytes, std::memory_order_relaxed); }
   void reset_peak() { peak_.store(live(), std::memory_order_relaxed); }
+  void set_limit(std::size_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
   std::size_t live() const { return live_.load(std::memory_order_relaxed); }
   std::size_t peak() const { return peak_.load(std::memory_order_relaxed); }
   /// The highest peak since the process began.
   std::size_t highest() const { return highest_.load(std::memory_order_relaxed); }
+  /// 0: none.
+  std::size_t limit() const { return limit_.load(std::memory_order_relaxed); }
 
  private:
   static void raise(std::atomic<std::size_t>& peak, std::size_t to) {
@@ -57,7 +65,7 @@ class Counter {
     while (seen < to && !peak.compare_exchange_weak(seen, to, std::memory_order_relaxed)) {
     }
   }
-  std::atomic<std::size_t> live_{0}, peak_{0}, highest_{0};
+  std::atomic<std::size_t> live_{0}, peak_{0}, highest_{0}, limit_{0};
 };
 
 // Like libtorch's own allocators these live as long as the process: tensors may be freed by static destructors.
@@ -71,11 +79,12 @@ BlockCache& cache() {
   return *instance;
 }
 
-/// Bytes that may be kept: what lives and what is kept never exceed the most that lived by more than a quarter.
+/// Bytes that may be kept: what lives and what is kept never exceed the most that lived by more than a quarter, nor the
+/// limit.
 std::size_t cache_limit() {
   if (!kKeepBlocks) return 0;
-  const std::size_t highest = counter().highest(), live = counter().live();
-  const std::size_t allowed = highest + highest / 4 + kSlack;
+  const std::size_t highest = counter().highest(), live = counter().live(), limit = counter().limit();
+  const std::size_t allowed = std::min(highest + highest / 4 + kSlack, limit != 0 ? limit : SIZE_MAX);
   return allowed > live ? allowed - live : 0;
 }
 
@@ -88,17 +97,44 @@ void* new_block(std::size_t capacity) {
   return std::malloc(capacity);
 }
 
+/// A block of `capacity` bytes, where `live` bytes of tensors are within the limit, or null.
+void* block_within_limit(std::size_t capacity, std::size_t live) {
+  const std::size_t limit = counter().limit();
+  if (limit == 0 || live <= limit) return new_block(capacity);
+  cache().clear();
+  return nullptr;
+}
+
+void tell(std::int32_t action, const void* data, std::size_t bytes, std::size_t live) {
+  const titan_memory_event event{action, 0, reinterpret_cast<std::uintptr_t>(data), bytes, live};
+  memory_listeners().tell(event);
+}
+
+[[noreturn]] void throw_out_of_memory_error(std::size_t bytes) {
+  const Position* position = current_position();
+  const std::string where = position != nullptr ? position->describe() : "another thread than a rank's";
+  const std::size_t limit = counter().limit();
+  TORCH_CHECK_WITH(OutOfMemoryError, false, "[memory] out of memory: requested ", bytes, " bytes in ", where, ": live ",
+                   counter().live(), ", peak ", counter().highest(),
+                   limit != 0 ? concat(", debug.memory_limit_gib allows ", limit) : std::string());
+}
+
+/// Before anything is unwound it is told to those who watch: what lives is still there for them to see.
 [[noreturn]] void throw_out_of_memory(std::size_t bytes) {
   c10::profiledCPUMemoryReporter().OutOfMemory(bytes);
-  TORCH_CHECK_WITH(OutOfMemoryError, false, "[memory] out of memory: requested ", bytes, " bytes, ", counter().live(),
-                   " live, peak ", counter().highest());
+  if (memory_listeners().want(TITAN_MEMORY_OUT_OF_MEMORY)) {
+    tell(TITAN_MEMORY_OUT_OF_MEMORY, nullptr, bytes, counter().live());
+  }
+  throw_out_of_memory_error(bytes);
 }
 
 void free_block(void* data) {
   if (data == nullptr) return;
   c10::profiledCPUMemoryReporter().Delete(data);
   auto* header = static_cast<Header*>(data) - 1;
-  counter().subtract(header->requested);
+  const std::size_t bytes = header->requested, live = counter().subtract(bytes);
+  // The block is still there: whoever is given its address next is told of later.
+  if (memory_listeners().want(TITAN_MEMORY_FREE)) tell(TITAN_MEMORY_FREE, data, bytes, live);
   cache().put(header->block, header->capacity, cache_limit());
 }
 
@@ -108,10 +144,16 @@ class CountingAllocator final : public c10::Allocator {
     if (bytes == 0) return {nullptr, nullptr, free_block, at::Device(at::kCPU)};
     constexpr std::size_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
     const std::size_t capacity = BlockCache::capacity(std::min(bytes, kMost) + kOverhead);
-    void* block = bytes > kMost ? nullptr : new_block(capacity);
-    if (block == nullptr) throw_out_of_memory(bytes);
+    if (bytes > kMost) throw_out_of_memory(bytes);
+    const std::size_t live = counter().add(bytes);
+    void* block = block_within_limit(capacity, live);
+    if (block == nullptr) {
+      counter().subtract(bytes);
+      throw_out_of_memory(bytes);
+    }
     void* data = new (header_in(block)) Header{bytes, capacity, block} + 1;
-    counter().add(bytes);
+    counter().raise_peaks(live);
+    if (memory_listeners().want(TITAN_MEMORY_ALLOC)) tell(TITAN_MEMORY_ALLOC, data, bytes, live);
     c10::profiledCPUMemoryReporter().New(data, bytes);
     return {data, data, free_block, at::Device(at::kCPU)};
   }
@@ -132,6 +174,11 @@ void install_cpu_allocator() {
 std::int64_t live_bytes() { return static_cast<std::int64_t>(counter().live()); }
 std::int64_t peak_bytes() { return static_cast<std::int64_t>(counter().peak()); }
 void reset_peak() { counter().reset_peak(); }
+std::int64_t highest_bytes() { return static_cast<std::int64_t>(counter().highest()); }
+void set_memory_limit(std::int64_t bytes) {
+  counter().set_limit(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0)));
+}
+std::int64_t memory_limit() { return static_cast<std::int64_t>(counter().limit()); }
 std::int64_t cached_bytes() { return static_cast<std::int64_t>(cache().bytes()); }
 void release_cached_memory() { cache().clear(); }
 

@@ -14,6 +14,13 @@ std::int64_t live_bytes();
 std::int64_t peak_bytes();
 /// Starts a new peak at what lives now.
 void reset_peak();
+/// The most bytes of tensors since the process began. [any thread]
+std::int64_t highest_bytes();
+
+/// Lets no more bytes of tensors live than that; 0: no limit. What would exceed it is out of memory, as what the system
+/// does not give. [any thread]
+void set_memory_limit(std::int64_t bytes);
+std::int64_t memory_limit();
 
 /// Bytes that are kept for reuse, beside live_bytes(). [any thread]
 std::int64_t cached_bytes();

@@ -5,6 +5,7 @@
 #include "core/comm/communicator.hpp"
 #include "core/nn/tree.hpp"
 #include "core/tensor/interface.hpp"
+#include "core/tensor/memory_interface.hpp"
 #include "core/train/control.hpp"
 #include "core/train/layouts/compare_layouts.hpp"
 #include "core/train/pipeline/plan_pipeline.hpp"
@@ -25,6 +26,7 @@ const void* get_interface(titan_string id) {
   if (name == TITAN_TREE_V1) return nn::tree_interface();
   if (name == TITAN_COLLECTIVE_V1) return comm::collective_interface();
   if (name == TITAN_CONTROL_V1) return control_interface();
+  if (name == TITAN_MEMORY_V1) return tensor::memory_interface();
   return nullptr;
 }
 

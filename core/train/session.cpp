@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 
 #include "core/base/log.hpp"
@@ -25,9 +27,16 @@ void set_threads(const EngineRun& run) {
   }
 }
 
+void set_memory_limit(const config::Config& config) {
+  const double gib = config.optional_floating("debug.memory_limit_gib").value_or(0);
+  // A limit of less than a byte is one.
+  tensor::set_memory_limit(static_cast<std::int64_t>(std::ceil(std::min(gib * (1U << 30U), 9e18))));
+}
+
 }  // namespace
 
 void train(const EngineRun& run) {
+  set_memory_limit(*run.config);
   tensor::install_cpu_allocator();
   const TorchWarningsToLog warnings;
   try {

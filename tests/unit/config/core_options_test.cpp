@@ -53,6 +53,7 @@ TEST_F(CoreOptionsTest, NamesAndDefaults) {
                          "debug.detect_anomaly false",
                          "debug.deterministic false",
                          "debug.deterministic_warn_only false",
+                         "debug.memory_limit_gib None",
                          "debug.print_config false",
                          "debug.replica_audit_freq 100",
                          "debug.save_config_file None",
@@ -109,9 +110,9 @@ TEST_F(CoreOptionsTest, OptionsThatMayDifferBetweenRanks) {
   for (const Option* option : registry_.options()) {
     if (!option->must_match) may_differ.insert(option->name);
   }
-  EXPECT_EQ(may_differ,
-            (std::set<std::string>{"checkpoint.folder", "dataloader.num_prefetch_batches", "debug.print_config",
-                                   "debug.save_config_file", "dump_folder", "training.num_threads"}));
+  EXPECT_EQ(may_differ, (std::set<std::string>{"checkpoint.folder", "dataloader.num_prefetch_batches",
+                                               "debug.memory_limit_gib", "debug.print_config", "debug.save_config_file",
+                                               "dump_folder", "training.num_threads"}));
 }
 
 TEST_F(CoreOptionsTest, AGroupOfAPipelineIsBounded) {
