@@ -58,5 +58,42 @@ TEST(Observers, AMissingCallbackIsNotCalled) {
   EXPECT_NO_THROW(observers.collective({}));
 }
 
+TEST(Observers, AnInstanceMayWantLessThanItsTable) {
+  Recorder recorder(TITAN_EVENT_STEP_END | TITAN_EVENT_SPAN);
+  auto plugin = recorder.plugin();
+  titan_observer_v1 table = *plugin.table;
+  table.wanted = [](void*) -> std::uint32_t { return TITAN_EVENT_SPAN | TITAN_EVENT_COLLECTIVE; };
+  plugin.table = &table;
+  Observers observers(error_host(), {plugin});
+  EXPECT_TRUE(observers.want(TITAN_EVENT_SPAN));
+  EXPECT_FALSE(observers.want(TITAN_EVENT_STEP_END));
+  EXPECT_FALSE(observers.want(TITAN_EVENT_COLLECTIVE));
+  observers.step_end(step(1));
+  titan_span_event span{};
+  span.phase = TITAN_IN_SAVE;
+  observers.span(span);
+  EXPECT_THAT(recorder.seen, ElementsAre("span 11 begin"));
+}
+
+TEST(Observers, AnOlderTableHasNoNewEvents) {
+  Recorder recorder(TITAN_EVENT_STEP_END | TITAN_EVENT_SPAN | TITAN_EVENT_DUMP);
+  auto plugin = recorder.plugin();
+  titan_observer_v1 table = *plugin.table;
+  table.struct_size = offsetof(titan_observer_v1, span);
+  plugin.table = &table;
+  Observers observers(error_host(), {plugin});
+  EXPECT_TRUE(observers.want(TITAN_EVENT_STEP_END));
+  EXPECT_FALSE(observers.want(TITAN_EVENT_SPAN | TITAN_EVENT_DUMP));
+}
+
+TEST(Observers, DumpsHoldTheRecords) {
+  Recorder recorder(TITAN_EVENT_DUMP);
+  Observers observers(error_host(), {recorder.plugin()});
+  comm::Recorder records(2);
+  for (int i = 0; i < 3; ++i) records.add({});
+  observers.dump(TITAN_DUMP_REQUEST, "SIGUSR2", "step 1, data", records);
+  EXPECT_THAT(recorder.seen, ElementsAre("dump 3: SIGUSR2; step 1, data; 2 records"));
+}
+
 }  // namespace
 }  // namespace titan::train

@@ -74,6 +74,16 @@ titan_error* Recorder::on_collective(void* ctx, const titan_collective_event* ev
   return static_cast<Recorder*>(ctx)->note(concat(op, " of ", group));
 }
 
+titan_error* Recorder::on_span(void* ctx, const titan_span_event* event) {
+  return static_cast<Recorder*>(ctx)->note(concat("span ", event->phase, event->is_end != 0 ? " end" : " begin"));
+}
+
+titan_error* Recorder::on_dump(void* ctx, const titan_dump_event* event) {
+  const std::string_view reason(event->reason.data, event->reason.size), place(event->place.data, event->place.size);
+  return static_cast<Recorder*>(ctx)->note(
+      concat("dump ", event->cause, ": ", reason, "; ", place, "; ", event->num_records, " records"));
+}
+
 LogLines::LogLines() {
   const std::scoped_lock lock(log_mutex);
   log_lines.clear();
