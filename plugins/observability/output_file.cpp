@@ -21,13 +21,6 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 18U;
   throw std::system_error(error, std::generic_category(), sdk::concat(action, ": ", path.native()));
 }
 
-void make_folders(const std::filesystem::path& folder) {
-  if (folder.empty() || ::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) return;
-  if (errno != ENOENT || !folder.has_relative_path()) fail("cannot create folder", folder, errno);
-  make_folders(folder.parent_path());
-  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) fail("cannot create folder", folder, errno);
-}
-
 /// Readers of a folder take files by their ends: a temporary file must not look like one of theirs.
 std::filesystem::path temporary_name(const std::filesystem::path& path) {
   static std::atomic<std::uint64_t> count{0};
@@ -37,8 +30,15 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
 
 }  // namespace
 
+void make_private_folders(const std::filesystem::path& folder) {
+  if (folder.empty() || ::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) return;
+  if (errno != ENOENT || !folder.has_relative_path()) fail("cannot create folder", folder, errno);
+  make_private_folders(folder.parent_path());
+  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) fail("cannot create folder", folder, errno);
+}
+
 OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
-  make_folders(path_.parent_path());
+  make_private_folders(path_.parent_path());
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   descriptor_ = ::open(temporary_.c_str(), kFlags, S_IRUSR | S_IWUSR);
   if (descriptor_ < 0) fail("cannot create", path_, errno);

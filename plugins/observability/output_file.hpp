@@ -7,6 +7,9 @@
 
 namespace titan::observability {
 
+/// Makes a folder that is missing, and those above it, mode 0700. Errors are std::system_error.
+void make_private_folders(const std::filesystem::path& folder);
+
 /// A file that is there as a whole or not at all: a temporary file beside it, mode 0600, that finish() renames. What it
 /// replaces stays until then. A folder that is missing is made, mode 0700. One thread. Errors are std::system_error
 /// with the path in their text.

@@ -1,5 +1,7 @@
 #include "titan/sdk/plugin.hpp"
+#include "plugins/observability/breakpoint/breakpoint.hpp"
 #include "plugins/observability/metrics/metrics.hpp"
+#include "plugins/observability/spans/spans.hpp"
 #include "plugins/observability/toolbox.hpp"
 #include "titan/sdk/guard.hpp"
 #include "titan/sdk/observer.hpp"
@@ -10,7 +12,9 @@ namespace {
 
 /// All tools, one line each. Of tools that stand around a step the first is outermost.
 constexpr ToolEntry kTools[] = {
+    {&Breakpoint::describe, &Breakpoint::make},
     {&Metrics::describe, &Metrics::make},
+    {&Spans::describe, &Spans::make},
 };
 
 class Plugin : public Toolbox {

@@ -135,6 +135,19 @@ RunningOperator running_operator() {
   return mine.stack[std::min(mine.depth, ThreadOperators::kDepth) - 1];
 }
 
+std::uint32_t module_of_node(std::int64_t sequence_number) { return operators().modules.of(sequence_number); }
+
+void watch_modules(const titan_memory_v1& host) {
+  static std::atomic<const titan_memory_v1*> known{nullptr};
+  known = &host;
+  set_module_source([]() -> std::uint32_t {
+    titan_place place{};
+    place.struct_size = sizeof place;
+    known.load(std::memory_order_relaxed)->here(&place);
+    return place.module;
+  });
+}
+
 void set_module_source(ModuleSource source) { module_source().store(source, std::memory_order_relaxed); }
 
 }  // namespace titan::observability

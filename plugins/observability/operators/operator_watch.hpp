@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "titan/abi/memory.h"
+
 namespace titan::observability {
 
 /// What the calling thread does, as far as libtorch knows.
@@ -25,8 +27,14 @@ class OperatorWatch {
 /// [any thread] Empty where nothing is watched.
 RunningOperator running_operator();
 
+/// The module whose forward made a node of the calling thread's autograd graph, by the node's sequence number; 0: not
+/// known. Nodes that were made while nobody watched are not known.
+std::uint32_t module_of_node(std::int64_t sequence_number);
+
 /// The module that runs, told by the host; for the watch. [any thread] 0: none.
 using ModuleSource = std::uint32_t (*)();
 void set_module_source(ModuleSource source);
+/// Makes the host, which knows where each thread's rank is, the source. `host` lives as long as the process.
+void watch_modules(const titan_memory_v1& host);
 
 }  // namespace titan::observability

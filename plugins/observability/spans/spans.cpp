@@ -1,0 +1,157 @@
+#include "plugins/observability/spans/spans.hpp"
+
+#include <limits>
+#include <system_error>
+
+#include "plugins/observability/clocks.hpp"
+#include "plugins/observability/json_line.hpp"
+#include "plugins/observability/output_file.hpp"
+#include "plugins/observability/spans/span_rows.hpp"
+
+namespace titan::observability {
+namespace {
+
+constexpr double kSecondsBetweenWrites = 1;
+constexpr std::size_t kBytesBetweenWrites = 1 << 18;
+constexpr int kFirstSignalCode = 128;
+
+std::string_view name_of_end(std::int32_t code) {
+  if (code == 0) return "end";
+  if (code == TITAN_ERROR_RESOURCE) return "out_of_memory";
+  if (code == TITAN_ERROR_NON_FINITE) return "non_finite";
+  if (code == TITAN_ERROR_STOPPED || code > kFirstSignalCode) return "stopped";
+  return "error";
+}
+
+std::string_view name_of_dump(std::int32_t cause) {
+  if (cause == TITAN_DUMP_TIMEOUT) return "timeout";
+  return cause == TITAN_DUMP_ERROR ? "error" : "dump";
+}
+
+}  // namespace
+
+void Spans::describe(sdk::Describe& declare) {
+  declare.option({"debug.enable_structured_logging", true,
+                  "Write phases, steps and collectives of each rank, and when they were, to spans/rank_N.jsonl in the "
+                  "dump folder, for titan report."});
+}
+
+ToolPointer Spans::make(sdk::Host host) {
+  return host.config().boolean("debug.enable_structured_logging") ? std::make_unique<Spans>(host) : nullptr;
+}
+
+Spans::Spans(sdk::Host host) : host_(host), offset_(epoch_offset()) {
+  const sdk::Config config = host.config();
+  path_ = std::filesystem::path(config.string("dump_folder")) / "spans" / sdk::concat("rank_", host.rank(), ".jsonl");
+  run_row_ = rows::run(host.rank(), host.world_size(), config.integer("training.steps"), epoch_seconds());
+}
+
+Spans::~Spans() {
+  const std::lock_guard lock(mutex_);
+  write();
+}
+
+std::uint32_t Spans::events() const {
+  return TITAN_EVENT_RUN_BEGIN | TITAN_EVENT_STEP_END | TITAN_EVENT_VALIDATION | TITAN_EVENT_RUN_END |
+         TITAN_EVENT_COLLECTIVE | TITAN_EVENT_SPAN | TITAN_EVENT_DUMP;
+}
+
+void Spans::run_begin(const titan_run_event& event) {
+  const std::lock_guard lock(mutex_);
+  if (!file_) open(event.first_step);
+  write();
+}
+
+void Spans::step_end(const titan_step_event& event) {
+  const std::lock_guard lock(mutex_);
+  rows_ += rows::step(event);
+  write_when_due();
+}
+
+void Spans::validation(const titan_validation_event& event) {
+  const std::lock_guard lock(mutex_);
+  rows_ += rows::validation(event);
+  write_when_due();
+}
+
+void Spans::run_end(const titan_run_end_event& event) {
+  const std::lock_guard lock(mutex_);
+  rows_ += rows::event(name_of_end(event.code), epoch_seconds(), event.step, sdk::view(event.message));
+  write();
+}
+
+void Spans::collective(const titan_collective_event& event) {
+  const std::lock_guard lock(mutex_);
+  rows_ += rows::collective(event, step_, offset_);
+  if (rows_.size() >= kBytesBetweenWrites) write();
+}
+
+void Spans::span(const titan_span_event& event) {
+  const std::lock_guard lock(mutex_);
+  step_ = event.step;
+  if (event.is_end == 0) {
+    open_spans_.push_back({event, /*is_written=*/false});
+    return;
+  }
+  if (open_spans_.empty()) return;
+  const OpenSpan span = open_spans_.back();
+  open_spans_.pop_back();
+  if (!span.is_written) rows_ += rows::span(span.begin, event.time, sdk::view(event.detail), offset_);
+  if (rows_.size() >= kBytesBetweenWrites) write();
+}
+
+void Spans::dump(const titan_dump_event& event) {
+  if (event.cause == TITAN_DUMP_EXIT) return;
+  const std::lock_guard lock(mutex_);
+  const double now = monotonic_seconds();
+  // The process may be ended before its phases are.
+  if (event.cause != TITAN_DUMP_REQUEST) {
+    for (auto span = open_spans_.rbegin(); span != open_spans_.rend(); ++span) {
+      if (!span->is_written) rows_ += rows::span(span->begin, now, {}, offset_);
+      span->is_written = true;
+    }
+  }
+  const std::string text = sdk::concat(sdk::view(event.reason), " (", sdk::view(event.place), ')');
+  rows_ += rows::event(name_of_dump(event.cause), now + offset_, step_, text);
+  write();
+}
+
+void Spans::open(std::int64_t first_step) {
+  try {
+    make_private_folders(path_.parent_path());
+    const auto keep = [first_step](std::string_view line) { return is_kept(line, first_step); };
+    file_ = first_step == 1 ? LineFile::begin(path_) : LineFile::resume(path_, keep);
+  } catch (const std::system_error& error) {
+    give_up(error.what());
+  }
+}
+
+void Spans::write_when_due() {
+  const double now = monotonic_seconds();
+  if (now - last_write_ < kSecondsBetweenWrites && rows_.size() < kBytesBetweenWrites) return;
+  last_write_ = now;
+  write();
+}
+
+void Spans::write() {
+  if (gave_up_) rows_.clear();
+  if (rows_.empty()) return;
+  // A run that ended or hung before it could say whether it continues another one adds to what is there.
+  if (!file_) open(std::numeric_limits<std::int64_t>::max());
+  if (!file_) return;
+  try {
+    file_->append(run_row_ + rows_);
+    run_row_.clear();
+  } catch (const std::system_error& error) {
+    give_up(error.what());
+  }
+  rows_.clear();
+}
+
+void Spans::give_up(const char* reason) {
+  gave_up_ = true;
+  rows_.clear();
+  host_.warning("spans", sdk::concat("no more rows go to ", path_.native(), ": ", reason));
+}
+
+}  // namespace titan::observability

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugins/observability/line_file.hpp"
+#include "plugins/observability/tool.hpp"
+
+namespace titan::observability {
+
+/// Writes what a rank does and when to spans/rank_N.jsonl in the dump folder: phases, collectives, steps and events.
+/// Rows are gathered and written about once a second, at a dump, and at the end.
+class Spans : public Tool {
+ public:
+  static void describe(sdk::Describe& declare);
+  static ToolPointer make(sdk::Host host);
+
+  explicit Spans(sdk::Host host);
+  /// Writes what is left, where the run ended before its first step too.
+  ~Spans() override;
+
+  std::uint32_t events() const override;
+  void run_begin(const titan_run_event& event) override;
+  void step_end(const titan_step_event& event) override;
+  void validation(const titan_validation_event& event) override;
+  void run_end(const titan_run_end_event& event) override;
+  void collective(const titan_collective_event& event) override;
+  void span(const titan_span_event& event) override;
+  /// On any thread, as the rest of the rows are made: hence the lock.
+  void dump(const titan_dump_event& event) override;
+
+ private:
+  struct OpenSpan {
+    titan_span_event begin;
+    bool is_written;  // by a dump
+  };
+
+  void open(std::int64_t first_step);
+  void write();
+  void write_when_due();
+  void give_up(const char* reason);
+
+  sdk::Host host_;
+  std::mutex mutex_;
+  double offset_;  // from monotonic time to a date
+  double last_write_ = 0;
+  std::int64_t step_ = 0;
+  std::vector<OpenSpan> open_spans_;
+  std::string run_row_, rows_;  // to be written
+  std::filesystem::path path_;
+  std::optional<LineFile> file_;
+  bool gave_up_ = false;
+};
+
+}  // namespace titan::observability
