@@ -55,7 +55,8 @@ void check_before_start(const std::filesystem::path& program, const config::Word
       program, {"check", "--world-size", std::to_string(world_size)}, launch::own_variables(), {}};
   check.arguments.insert(check.arguments.end(), words.begin(), words.end());
   check.variables["TITAN_ERROR_FILE"] = report;
-  for (const char* of_a_rank : {"TITAN_DONE_FILE", "TORCHELASTIC_ERROR_FILE", "RANK", "WORLD_SIZE"}) {
+  for (const char* of_a_rank : {"TITAN_DONE_FILE", "TORCHELASTIC_ERROR_FILE", "RANK", "WORLD_SIZE", "TITAN_CONSOLE",
+                                "TITAN_INPUT_FD", "TITAN_NOTICE_FD"}) {
     check.variables.erase(of_a_rank);
   }
   const std::optional<int> status = run_to_end(check);

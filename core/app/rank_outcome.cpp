@@ -44,9 +44,9 @@ void write(WriteError write_error, const std::filesystem::path& path, const laun
 }
 
 void write_error_files(const Verdict& verdict) {
-  const launch::RankError error =
-      launch::rank_error_now(verdict.status, without_color(verdict.message), number_of("RANK", 0),
-                             has_work_begun() ? "in training" : "while starting");
+  launch::RankError error = launch::rank_error_now(verdict.status, without_color(verdict.message), number_of("RANK", 0),
+                                                   has_work_begun() ? "in training" : "while starting");
+  error.is_quit = verdict.is_quit;
   const std::filesystem::path given = variable("TITAN_ERROR_FILE");
   write(&launch::write_rank_error, given.empty() ? own_error_file() : given, error);
   write(&launch::write_torchelastic_error, variable("TORCHELASTIC_ERROR_FILE"), error);

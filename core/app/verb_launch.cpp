@@ -15,6 +15,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/log_spdlog.hpp"
+#include "core/base/quit.hpp"
 #include "core/checkpoint/options.hpp"
 #include "core/config/help.hpp"
 #include "core/config/mesh.hpp"
@@ -72,6 +73,7 @@ config::Config check_run(const Session& session, const launch::LaunchOptions& op
 
 void check_end(const launch::JobEnd& end) {
   if (end.verdict.status == 0) return;
+  if (end.verdict.is_quit) throw Quit(end.message);
   const Exit status{end.verdict.status};
   if (end.verdict.stop_signal == 0) throw Error(status, end.message);
   if (status != Exit::stopped) throw Interrupted(end.verdict.stop_signal);

@@ -10,6 +10,7 @@
 #include "core/app/compare/runs_differ.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/quit.hpp"
 #include "core/base/text.hpp"
 
 namespace titan::app {
@@ -52,6 +53,8 @@ Verdict judge(const std::exception_ptr& thrown) {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
     return {status_of(error.exit()), error.what(), error.exit() == Exit::stopped};
+  } catch (const Quit& quit) {
+    return {.status = 128 + quit.signal(), .message = quit.what(), .is_stop = true, .is_quit = true};
   } catch (const Interrupted& interrupted) {
     // A reader that left (head -1) has seen what it wanted.
     const bool quiet = interrupted.signal() == SIGPIPE;

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/base/quit.hpp"
+
 namespace titan {
 
 namespace {
@@ -44,7 +46,7 @@ void throw_abi_error(int code, const std::string& message) {
     case TITAN_ERROR_NON_FINITE:
       throw NonFiniteError(message);
     case TITAN_ERROR_QUIT:
-      throw Interrupted(TITAN_ERROR_QUIT - 128, message);
+      throw Quit(message);
     default:
       throw PluginError(message, " (unknown error code ", code, ")");
   }

@@ -6,7 +6,7 @@
 
 namespace titan {
 
-/// Throws the titan::Error of a TITAN_ERROR_* code, or Interrupted for a prompt where somebody quit.
+/// Throws the titan::Error of a TITAN_ERROR_* code, or Quit for a prompt where somebody quit.
 [[noreturn]] void throw_abi_error(int code, const std::string& message);
 
 /// Frees `error` and throws the titan::Error of its code: "[plugin] callback: text". Returns when it is null.

@@ -41,9 +41,10 @@ std::int64_t integer_or(const Variable& variable, const char* name, const Range&
   return value ? to_integer(name, *value, range) : otherwise;
 }
 
-bool boolean_or_false(const Variable& variable, const char* name) {
+bool boolean_or(const Variable& variable, const char* name, bool otherwise) {
   const std::optional<std::string> value = variable(name);
-  if (!value || *value == "False" || *value == "false" || *value == "0") return false;
+  if (!value) return otherwise;
+  if (*value == "False" || *value == "false" || *value == "0") return false;
   if (*value == "True" || *value == "true" || *value == "1") return true;
   throw ConfigError("[ranks] the environment variable ", name, " must be True or False: ", quoted(*value));
 }
@@ -97,10 +98,11 @@ std::optional<RankEnvironment> read_rank_environment(const Variable& variable) {
   ranks.world_size = to_integer("WORLD_SIZE", *size, {1, kMostRanks, {}});
   read_place(ranks, variable, *rank);
   read_meeting_place(ranks, variable);
-  ranks.launcher_has_store = boolean_or_false(variable, "TORCHELASTIC_USE_AGENT_STORE");
+  ranks.launcher_has_store = boolean_or(variable, "TORCHELASTIC_USE_AGENT_STORE", false);
   ranks.restart_count = integer_or(variable, "TORCHELASTIC_RESTART_COUNT", {0, kMostRanks, {}}, 0);
   ranks.run_id = variable("TORCHELASTIC_RUN_ID").value_or("");
   // 0 to 2 are the standard streams.
+  ranks.is_shown = boolean_or(variable, "TITAN_CONSOLE", true);
   ranks.store_socket = static_cast<int>(integer_or(variable, "TITAN_STORE_FD", {3, kMostRanks, {}}, -1));
   return ranks;
 }

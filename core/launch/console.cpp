@@ -48,7 +48,10 @@ void Console::write_some() {
   while (is_waiting() && is_writable(descriptor_, 0) && write_piece()) continue;
 }
 
+void Console::hold(bool is_lent) { is_held_ = is_lent && ::isatty(descriptor_) == 1; }
+
 void Console::flush(double seconds) {
+  is_held_ = false;
   double last = monotonic_seconds();
   while (is_waiting() && monotonic_seconds() - last < seconds) {
     if (is_writable(descriptor_, 50) && write_piece()) last = monotonic_seconds();

@@ -16,13 +16,16 @@ class Console {
 
   /// Queues "PREFIX TEXT\n"; what could steer a terminal is escaped, colours are kept where they are wanted.
   void add_line(std::string_view prefix, std::string_view text);
-  /// Writes what can be written without waiting.
+  /// Writes what can be written without waiting; nothing while it is held.
   void write_some();
+  /// Keeps lines back, where they go to a terminal that a rank has for a prompt.
+  void hold(bool is_lent);
   /// Writes all that waits; gives the stream up when nothing could be written for `seconds`.
   void flush(double seconds);
 
   int descriptor() const { return descriptor_; }
-  bool is_waiting() const { return !waiting_.empty(); }
+  /// For the stream to take more.
+  bool is_waiting() const { return !waiting_.empty() && !is_held_; }
   /// The errno with which the stream failed, or 0.
   int failure() const { return failure_; }
   /// Lines that were never written.
@@ -35,6 +38,7 @@ class Console {
 
   int descriptor_;
   bool in_color_;
+  bool is_held_ = false;
   std::string waiting_;
   int failure_ = 0;
   std::size_t num_lost_ = 0;

@@ -97,12 +97,14 @@ JobVerdict judge(const std::vector<RankEnd>& ends, int stop_signal) {
     return {saved ? static_cast<int>(Exit::stopped) : 128 + stop_signal, std::nullopt, stop_signal};
   }
   const RankEnd& first = ends[*culprit];
-  return {cause_of(first) == Cause::stopped ? kPeerLost : status_of(first), culprit, 0};
+  const bool is_quit = first.error && first.error->is_quit;
+  return {cause_of(first) == Cause::stopped ? kPeerLost : status_of(first), culprit, 0, is_quit};
 }
 
 std::string describe(const RankEnd& end) {
   if (end.was_stopped) return "was stopped (SIGSTOP) and could not go on; the launcher killed it";
   if (end.is_status_lost) return concat("ended with a status that another process took, for ", status_of(end));
+  if (end.error && end.error->is_quit) return "was quit at a breakpoint";
   if (end.status == 0 && !end.has_token)
     return "exited 0 without its completion token: something ended the process early";
   if (end.signal == 0) return concat("exited ", end.status, meaning_of(end.status));

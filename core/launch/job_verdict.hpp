@@ -28,6 +28,7 @@ struct JobVerdict {
   int status = 0;                      // the launcher's exit status
   std::optional<std::size_t> culprit;  // place of the rank that failed first; none: nobody failed
   int stop_signal = 0;                 // all ranks ended as this signal to the launcher asked
+  bool is_quit = false;                // the culprit did not fail: somebody ended the run at its prompt
 };
 
 /// The exit status a rank stands for: its own, or 70 for a 0 without the completion token.

@@ -22,6 +22,7 @@
 #include "core/launch/signal_inbox.hpp"
 #include "core/launch/store_socket.hpp"
 #include "core/launch/supervision.hpp"
+#include "core/launch/terminal.hpp"
 
 namespace titan::launch {
 namespace {
@@ -58,6 +59,7 @@ class Launcher {
         options_(job.options),
         output_(job.console_output, wants_color(job.console_output)),
         errors_(job.console_errors, wants_color(job.console_errors)),
+        terminal_(job.console_errors),
         supervision_(static_cast<std::size_t>(options_.num_local_ranks), options_.grace_seconds) {
     if (options_.run_id.empty()) options_.run_id = random_id();
   }
@@ -83,6 +85,7 @@ class Launcher {
 
   void turn();
   void wait_for_news();
+  void yield_terminal();
   void read_streams();
   void write_consoles();
   void take_signals();
@@ -92,6 +95,7 @@ class Launcher {
   void carry_out_orders();
 
   JobEnd finish();
+  void show_last_lines(const LocalRank& rank);
   std::string final_message(const JobVerdict& verdict) const;
   template <class... Parts>
   void say(const Parts&... parts) {
@@ -104,6 +108,7 @@ class Launcher {
   SignalInbox inbox_;
   Console output_;
   Console errors_;
+  Terminal terminal_;
   Supervision supervision_;
   std::vector<std::unique_ptr<LocalRank>> ranks_;
   int stop_signal_ = 0;
@@ -141,12 +146,12 @@ void Launcher::open_files() {
 }
 
 void Launcher::open_streams(LocalRank& rank) {
-  const bool is_shown = std::ranges::binary_search(options_.shown_ranks, rank.end.rank);
+  const bool shown = is_shown(options_, rank.end.rank);
   const std::string prefix = concat("[", options_.role, rank.end.rank, "]:");
   const auto open = [&](const StreamUse& use, std::string_view stream, Console& console) {
     const std::string name = concat("rank_", rank.end.rank, ".", stream, ".log");
     return std::make_unique<RankStream>(use.to_file ? job_.log_folder / name : std::filesystem::path(), prefix,
-                                        use.to_console && is_shown ? &console : nullptr, rank.last_lines);
+                                        use.to_console && shown ? &console : nullptr, rank.last_lines);
   };
   rank.output = open(options_.standard_output, "stdout", output_);
   rank.errors = open(options_.standard_error, "stderr", errors_);
@@ -167,11 +172,16 @@ void Launcher::check_inbox() {
 }
 
 void Launcher::start(LocalRank& rank, std::int64_t local_rank, const StoreSocket& store) {
-  const int socket = rank.end.rank == 0 ? store.socket.get() : -1;
+  const bool shown = is_shown(options_, rank.end.rank);
+  const RankDescriptors descriptors{.store_socket = rank.end.rank == 0 ? store.socket.get() : -1,
+                                    .input = shown ? terminal_.input() : -1,
+                                    .notices = shown ? -1 : terminal_.notices()};
   ChildProgram child{.program = job_.program, .arguments = job_.arguments, .variables = {}, .inherited = {}};
   child.descriptor_limit = descriptor_limit_.before();
-  child.variables = rank_variables(own_variables(), options_, local_rank, store.port, socket, rank.report);
-  if (socket >= 0) child.inherited.push_back(socket);
+  child.variables = rank_variables(own_variables(), options_, local_rank, store.port, descriptors, rank.report);
+  for (const int inherited : {descriptors.store_socket, descriptors.input, descriptors.notices}) {
+    if (inherited >= 0) child.inherited.push_back(inherited);
+  }
   rank.process = std::make_unique<ChildProcess>(child);
   rank.pid = rank.process->pid();
   rank.output->attach(std::move(rank.process->standard_output()));
@@ -180,6 +190,7 @@ void Launcher::start(LocalRank& rank, std::int64_t local_rank, const StoreSocket
 
 void Launcher::turn() {
   wait_for_news();
+  yield_terminal();
   read_streams();
   write_consoles();
   take_signals();
@@ -200,6 +211,15 @@ void Launcher::wait_for_news() {
   const double rest = supervision_.next_deadline() - monotonic_seconds();
   const double seconds = std::clamp(rest, 0.0, kLongestSleepSeconds);
   ::poll(places.data(), places.size(), static_cast<int>(std::ceil(seconds * 1e3)));
+}
+
+/// What is shown now would stand in the middle of what somebody types at a rank's prompt.
+void Launcher::yield_terminal() {
+  const pid_t foreground = terminal_.foreground();
+  const auto has_it = [foreground](const auto& rank) { return rank->pid == foreground; };
+  const bool is_lent = foreground > 0 && std::ranges::any_of(ranks_, has_it);
+  output_.hold(is_lent);
+  errors_.hold(is_lent);
 }
 
 void Launcher::read_streams() {
@@ -263,10 +283,14 @@ void Launcher::rank_ended(std::size_t place, const ChildChange& change) {
   rank.end.is_status_lost = change.is_status_lost;
   if (change.is_status_lost && rank.end.error) rank.end.status = rank.end.error->code;
   const bool failed = status_of(rank.end) != 0;
-  supervision_.rank_ended(place, failed, rank.end.moment);
+  const bool is_quit = rank.end.error && rank.end.error->is_quit;
+  if (terminal_.foreground() == rank.pid) terminal_.take_back();
+  is_quit ? supervision_.rank_quit(place, rank.end.moment) : supervision_.rank_ended(place, failed, rank.end.moment);
   if (!failed || std::exchange(has_failure_, true) || stop_signal_ != 0) return;
   say("rank ", rank.end.rank, " ", describe(rank.end));
-  if (!supervision_.all_ended()) say("the other ranks have ", options_.grace_seconds, " s to leave by themselves");
+  if (supervision_.all_ended()) return;
+  say("the other ranks have ", is_quit ? Supervision::kQuitSeconds : options_.grace_seconds,
+      " s to leave by themselves");
 }
 
 void Launcher::carry_out_orders() {
@@ -295,10 +319,7 @@ JobEnd Launcher::finish() {
   }
   JobEnd end{judge(ends, stop_signal_), {}};
   if (end.verdict.culprit) {
-    const LocalRank& first = *ranks_[*end.verdict.culprit];
-    if (!first.last_lines.lines().empty()) say("the last lines of rank ", first.end.rank, ":");
-    const std::string prefix = concat("[", options_.role, first.end.rank, "]:");
-    for (const std::string& line : first.last_lines.lines()) errors_.add_line(prefix, line);
+    if (!end.verdict.is_quit) show_last_lines(*ranks_[*end.verdict.culprit]);
     end.message = final_message(end.verdict);
   }
   output_.flush(kConsolePatienceSeconds);
@@ -306,12 +327,21 @@ JobEnd Launcher::finish() {
   return end;
 }
 
+void Launcher::show_last_lines(const LocalRank& rank) {
+  if (!rank.last_lines.lines().empty()) say("the last lines of rank ", rank.end.rank, ":");
+  const std::string prefix = concat("[", options_.role, rank.end.rank, "]:");
+  for (const std::string& line : rank.last_lines.lines()) errors_.add_line(prefix, line);
+}
+
 std::string Launcher::final_message(const JobVerdict& verdict) const {
   std::vector<RankEnd> ends;
   for (const auto& rank : ranks_) ends.push_back(rank->end);
   const RankEnd& first = ends[*verdict.culprit];
   const std::string phase = first.error ? concat(" (", first.error->phase, ")") : std::string();
-  std::string text = concat("[launch] rank ", first.rank, " failed first: it ", describe(first), phase);
+  std::string text = verdict.is_quit
+                         ? concat("[launch] the run was ended by hand: rank ", first.rank, ' ', describe(first),
+                                  "; that is no failure")
+                         : concat("[launch] rank ", first.rank, " failed first: it ", describe(first), phase);
   if (first.error) {
     for (const std::string& line : split(first.error->message, '\n')) {
       text += concat("\n[launch] rank ", first.rank, " says: ", line);

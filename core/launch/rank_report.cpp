@@ -58,7 +58,8 @@ RankError rank_error_now(int code, std::string message, std::int64_t rank, std::
           .pid = ::getpid(),
           .time = unix_seconds(),
           .moment = monotonic_seconds(),
-          .phase = std::move(phase)};
+          .phase = std::move(phase),
+          .is_quit = false};
 }
 
 void write_rank_error(const std::filesystem::path& path, const RankError& error) {
@@ -69,7 +70,8 @@ void write_rank_error(const std::filesystem::path& path, const RankError& error)
                {"pid", error.pid},
                {"time", error.time},
                {"moment", error.moment},
-               {"phase", error.phase}});
+               {"phase", error.phase},
+               {"quit", error.is_quit}});
 }
 
 void write_torchelastic_error(const std::filesystem::path& path, const RankError& error) {
@@ -91,6 +93,7 @@ std::optional<RankError> read_rank_error(const std::filesystem::path& path) {
     error.time = found->at("time").get<double>();
     error.moment = found->at("moment").get<double>();
     error.phase = found->at("phase").get<std::string>();
+    error.is_quit = found->value("quit", json(false)) == true;
     return error;
   } catch (const json::exception&) {
     return std::nullopt;

@@ -14,9 +14,10 @@ struct RankError {
   std::int64_t rank = 0;
   std::string host;
   std::int64_t pid = 0;
-  double time = 0;    // seconds since 1970, of the host's clock
-  double moment = 0;  // seconds of the host's monotonic clock: orders the ranks of one host
-  std::string phase;  // "while starting", "in training"
+  double time = 0;       // seconds since 1970, of the host's clock
+  double moment = 0;     // seconds of the host's monotonic clock: orders the ranks of one host
+  std::string phase;     // "while starting", "in training"
+  bool is_quit = false;  // no failure: somebody at a prompt ended the run
 };
 
 /// A RankError of this process and this moment.

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace titan::launch {
@@ -17,11 +18,18 @@ Variables own_variables() {
   return variables;
 }
 
+bool is_shown(const LaunchOptions& options, std::int64_t rank) {
+  const bool has_console = options.standard_output.to_console || options.standard_error.to_console;
+  return has_console && std::ranges::binary_search(options.shown_ranks, rank);
+}
+
 Variables rank_variables(const Variables& inherited, const LaunchOptions& options, std::int64_t local_rank,
-                         std::int64_t store_port, int store_socket, const ReportFiles& report) {
+                         std::int64_t store_port, const RankDescriptors& descriptors, const ReportFiles& report) {
   Variables out = inherited;
-  for (const char* name : {"TITAN_STORE_FD", "TORCHELASTIC_ERROR_FILE", "TORCHELASTIC_USE_AGENT_STORE"})
+  for (const char* name : {"TITAN_STORE_FD", "TITAN_INPUT_FD", "TITAN_NOTICE_FD", "TORCHELASTIC_ERROR_FILE",
+                           "TORCHELASTIC_USE_AGENT_STORE"}) {
     out.erase(name);
+  }
   const auto set = [&](const char* name, std::int64_t value) { out[name] = std::to_string(value); };
   const std::int64_t rank = options.rank(local_rank);
   set("RANK", rank);
@@ -39,7 +47,13 @@ Variables rank_variables(const Variables& inherited, const LaunchOptions& option
   set("TORCHELASTIC_RESTART_COUNT", 0);
   set("TORCHELASTIC_MAX_RESTARTS", 0);
   out["TORCHELASTIC_RUN_ID"] = options.run_id;
-  if (store_socket >= 0) set("TITAN_STORE_FD", store_socket);
+  set("TITAN_CONSOLE", is_shown(options, rank) ? 1 : 0);
+  const auto set_descriptor = [&](const char* name, int descriptor) {
+    if (descriptor >= 0) set(name, descriptor);
+  };
+  set_descriptor("TITAN_STORE_FD", descriptors.store_socket);
+  set_descriptor("TITAN_INPUT_FD", descriptors.input);
+  set_descriptor("TITAN_NOTICE_FD", descriptors.notices);
   out["TITAN_ERROR_FILE"] = report.error;
   out["TITAN_DONE_FILE"] = report.done;
   return out;

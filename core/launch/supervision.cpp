@@ -18,6 +18,11 @@ void Supervision::rank_ended(std::size_t rank, bool failed, double now) {
   }
 }
 
+void Supervision::rank_quit(std::size_t rank, double now) {
+  rank_ended(rank, true, now);
+  if (phase_ == Phase::leaving) deadline_ = std::min(deadline_, now + kQuitSeconds);
+}
+
 void Supervision::rank_stopped(std::size_t rank) {
   ranks_[rank].is_stopped = true;
   if (has_failure_ && num_stop_signals_ == 0) kill(rank);

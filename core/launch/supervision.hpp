@@ -23,10 +23,13 @@ struct Order {
 class Supervision {
  public:
   static constexpr double kLastSeconds = 5;
+  static constexpr double kQuitSeconds = 3;
 
   Supervision(std::size_t num_ranks, double grace_seconds) : ranks_(num_ranks), grace_(grace_seconds) {}
 
   void rank_ended(std::size_t rank, bool failed, double now);
+  /// Somebody ended the run at this rank's prompt: the others have kQuitSeconds at most to leave by themselves.
+  void rank_quit(std::size_t rank, double now);
   void rank_stopped(std::size_t rank);
   void rank_continued(std::size_t rank);
   void stop_requested(int signal, double now);

@@ -6,7 +6,9 @@
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/base/plugin_call.hpp"
 #include "titan/abi/base.h"
+#include "titan/torch/error.hpp"
 
 namespace titan::train {
 namespace {
@@ -46,6 +48,7 @@ void rethrow_for_host() {
     throw PeerError(error.what_without_backtrace());
   } catch (const c10::Error& error) {
     const std::string_view text = error.what_without_backtrace();
+    if (const auto code = strategy::backward_error_code(error)) throw_abi_error(*code, std::string(text));
     if (is_out_of_memory(text)) throw ResourceError("[train] out of memory: ", text);
     throw InternalError("[libtorch] ", text);
   } catch (const std::bad_alloc&) {

@@ -11,6 +11,7 @@
 #include "core/app/compare/runs_differ.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/quit.hpp"
 
 // As libtorch throws it: the host knows such types by name only.
 namespace c10 {
@@ -54,6 +55,15 @@ TEST(Verdict, AnInterruptionIsItsSignal) {
   EXPECT_EQ(verdict_of(Interrupted(SIGINT)).status, 130);
   EXPECT_EQ(verdict_of(Interrupted(SIGTERM)).status, 143);
   EXPECT_NE(verdict_of(Interrupted(SIGTERM)).message, "");
+}
+
+TEST(Verdict, WhoQuitsAtAPromptEndsAsCtrlCDoes) {
+  const Verdict verdict = verdict_of(Quit("quit at the breakpoint"));
+  EXPECT_EQ(verdict.status, 130);
+  EXPECT_EQ(verdict.message, "quit at the breakpoint");
+  EXPECT_TRUE(verdict.is_stop);
+  EXPECT_TRUE(verdict.is_quit);
+  EXPECT_FALSE(verdict_of(Interrupted(SIGINT)).is_quit);
 }
 
 TEST(Verdict, RunsThatDifferAre1) {

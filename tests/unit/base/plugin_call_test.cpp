@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/base/quit.hpp"
 #include "tests/unit/base/thrown.hpp"
 
 struct titan_error {
@@ -62,6 +63,12 @@ TEST(PluginCallTest, ClassesAreDistinguishable) {
   EXPECT_THROW(throw_plugin_error(&host, &error, "p", "c"), ConfigError);
   error.code = TITAN_ERROR_DATA;
   EXPECT_THROW(throw_plugin_error(&host, &error, "p", "c"), DataError);
+}
+
+TEST(PluginCallTest, WhoQuitsAtAPromptIsToldFromASignal) {
+  const titan_host host = make_host();
+  titan_error error{TITAN_ERROR_QUIT, "why"};
+  EXPECT_THROW(throw_plugin_error(&host, &error, "p", "c"), Quit);
 }
 
 TEST(PluginCallTest, UnknownCodeIsThePluginsFault) {

@@ -159,6 +159,12 @@ TEST(RankEnvironmentTest, AgentStoreIsABoolean) {
   EXPECT_THAT(refusal(four_ranks({{"TORCHELASTIC_USE_AGENT_STORE", "yes"}})), HasSubstr("must be True or False"));
 }
 
+TEST(RankEnvironmentTest, OurLauncherSaysWhoIsShown) {
+  EXPECT_TRUE(read(four_ranks({}))->is_shown);
+  EXPECT_TRUE(read(four_ranks({{"TITAN_CONSOLE", "1"}}))->is_shown);
+  EXPECT_FALSE(read(four_ranks({{"TITAN_CONSOLE", "0"}}))->is_shown);
+}
+
 TEST(RankEnvironmentTest, HugeValuesAreShortenedInMessages) {
   EXPECT_LT(refusal(four_ranks({{"RANK", std::string(100'000, '9')}})).size(), 400U);
 }

@@ -46,6 +46,18 @@ TEST(JobVerdict, TheFirstToFailOfItself) {
   expect_verdict({killed(0, SIGKILL, 1), exited(1, 70, 2)}, 137, 0);
 }
 
+TEST(JobVerdict, WhoQuitAtAPromptEndedTheRunAndDidNotFail) {
+  RankEnd quit = exited(1, 130, 2);
+  quit.error = RankError{.code = 130, .message = "quit", .rank = 1, .host = {}, .phase = {}, .is_quit = true};
+  const std::vector<RankEnd> ends = {exited(0, 69, 1), quit};
+  const JobVerdict verdict = judge(ends, 0);
+  EXPECT_EQ(verdict.status, 130);
+  EXPECT_EQ(verdict.culprit, 1U);
+  EXPECT_TRUE(verdict.is_quit);
+  EXPECT_EQ(describe(quit), "was quit at a breakpoint");
+  EXPECT_FALSE(judge({exited(0, 69, 1), exited(1, 130, 2)}, 0).is_quit) << "by a signal";
+}
+
 TEST(JobVerdict, WhoLostItsPeersIsNotTheCulprit) {
   expect_verdict({exited(0, 69, 1), exited(1, 69, 1.5), killed(2, SIGKILL, 2)}, 137, 2);
   expect_verdict({exited(0, 69, 2), exited(1, 69, 1)}, 69, 1);

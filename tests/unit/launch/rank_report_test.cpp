@@ -30,6 +30,15 @@ TEST(RankReport, AnErrorReadsBack) {
   EXPECT_GE(error->moment, before);
   EXPECT_LE(error->moment, monotonic_seconds());
   EXPECT_NE(error->host, "");
+  EXPECT_FALSE(error->is_quit);
+}
+
+TEST(RankReport, SaysThatSomebodyQuit) {
+  const TemporaryFolder folder;
+  RankError quit = rank_error_now(130, "quit", 0, "in training");
+  quit.is_quit = true;
+  write_rank_error(folder / "e", quit);
+  EXPECT_TRUE(read_rank_error(folder / "e").value_or(RankError{}).is_quit);
 }
 
 TEST(RankReport, AnyBytesCanBeAMessage) {

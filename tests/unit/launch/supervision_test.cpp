@@ -27,6 +27,14 @@ TEST(Supervision, NothingIsAskedOfRanksThatWork) {
   EXPECT_TRUE(supervision.all_ended());
 }
 
+TEST(Supervision, AfterAQuitTheOthersHaveLessTime) {
+  Supervision supervision(2, kGrace);
+  supervision.rank_quit(1, 100);
+  EXPECT_EQ(supervision.next_deadline(), 100 + Supervision::kQuitSeconds);
+  EXPECT_THAT(supervision.take_orders(100 + Supervision::kQuitSeconds),
+              ElementsAre(Order{0, SIGTERM}, Order{0, SIGCONT}));
+}
+
 TEST(Supervision, AfterAFailureTheOthersLeaveByThemselvesThenAreToldThenKilled) {
   Supervision supervision(3, kGrace);
   supervision.rank_ended(1, true, 100);
