@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
 #include "core/base/position.hpp"
+#include "core/base/quit.hpp"
 #include "core/tensor/allocator.hpp"
 #include "core/train/ending.hpp"
 
@@ -133,6 +134,8 @@ void run_steps_or_stop(LoopParts& parts) {
   std::optional<Interrupted> interruption;
   try {
     run_steps(parts);
+  } catch (const Quit&) {
+    throw;  // of this rank alone: nothing is done together any more
   } catch (const Interrupted& interrupted) {
     interruption = interrupted;
   } catch (const NonFiniteError&) {
