@@ -77,16 +77,24 @@ void PickleWriter::real(double value) {
 
 void PickleWriter::text(std::string_view value) {
   const auto known = memo_.find(value);
-  if (known != memo_.end())
-    return number(known->second <= 0xff ? 'h' : 'j', known->second, known->second <= 0xff ? 1 : 4);
+  if (known != memo_.end()) return recall(known->second);
   const std::string replaced = is_ascii(value) ? std::string() : as_utf8(value);
   const std::string_view written = replaced.empty() ? value : replaced;
   number('X', written.size(), 4);
   file_.write(written);
   if (value.size() > kLongestRemembered || memo_.size() >= kMostRemembered) return;
-  const auto place = static_cast<std::uint32_t>(memo_.size());
-  number(place <= 0xff ? 'q' : 'r', place, place <= 0xff ? 1 : 4);
-  memo_.emplace(value, place);
+  memo_.emplace(value, remember());
+}
+
+std::uint32_t PickleWriter::remember() {
+  const bool is_short = num_remembered_ <= 0xff;
+  number(is_short ? 'q' : 'r', num_remembered_, is_short ? 1 : 4);
+  return num_remembered_++;
+}
+
+void PickleWriter::recall(std::uint32_t number_of_it) {
+  const bool is_short = number_of_it <= 0xff;
+  number(is_short ? 'h' : 'j', number_of_it, is_short ? 1 : 4);
 }
 
 void PickleWriter::begin_list() {

@@ -38,6 +38,10 @@ class PickleWriter {
   void entry(std::string_view key, bool value) { text(key), boolean(value); }
   void entry(std::string_view key, double value) { text(key), real(value); }
 
+  /// Gives the value that was just written a number, by which recall() writes it again: readers see one object.
+  std::uint32_t remember();
+  void recall(std::uint32_t number_of_it);
+
   /// Ends the pickle, which is one value, and gives the file its name. Call last; without it there is no file.
   void finish();
 
@@ -51,7 +55,8 @@ class PickleWriter {
   void number(char opcode, std::uint64_t value, unsigned width);
 
   OutputFile file_;
-  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> memo_;
+  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> memo_;  // of texts
+  std::uint32_t num_remembered_ = 0;
 };
 
 }  // namespace titan::observability

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace titan::observability {
@@ -19,7 +20,7 @@ std::atomic<ModuleSource>& module_source() {
   return instance;
 }
 
-/// Node names are made anew for each node: one copy of each is kept.
+/// Names of nodes and scopes may be made anew each time: one copy of each is kept.
 const char* kept_name(const char* name) {
   static auto* mutex = new std::mutex;
   static auto* names = new std::set<std::string, std::less<>>;
@@ -76,6 +77,8 @@ std::uint32_t module_now() {
   return source != nullptr ? source() : 0;
 }
 
+bool only_makes_a_tensor(std::string_view op) { return op.starts_with("aten::empty") || op == "aten::resize_"; }
+
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   ThreadOperators& mine = operators();
   RunningOperator now = running_operator();
@@ -83,8 +86,10 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
     now.node = kept_name(function.name());
     now.in_backward = true;
     now.module = mine.modules.of(function.seqNr());
+  } else if (function.scope() == at::RecordScope::USER_SCOPE) {
+    now.scope = kept_name(function.name());
   } else {
-    now.op = function.name();
+    if (*now.op == '\0' || !only_makes_a_tensor(function.name())) now.op = function.name();
     // What is recomputed in backward runs forward.
     const std::uint32_t module = module_now();
     if (module != 0) {
@@ -120,7 +125,8 @@ OperatorWatch::OperatorWatch() {
   const std::lock_guard lock(shared.mutex);
   if (shared.count++ > 0) return;
   shared.handle = at::addGlobalCallback(
-      at::RecordFunctionCallback(begin, end).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+      at::RecordFunctionCallback(begin, end)
+          .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
 }
 
 OperatorWatch::~OperatorWatch() {

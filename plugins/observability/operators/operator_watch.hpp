@@ -8,10 +8,13 @@ namespace titan::observability {
 
 /// What the calling thread does, as far as libtorch knows.
 struct RunningOperator {
-  const char* op = "";    // the innermost operator: "aten::mm"; empty: none. Lives as long as the process
+  // The innermost operator, "aten::mm", but for those that only make a tensor for another; empty: none. Lives as long
+  // as the process.
+  const char* op = "";
   const char* node = "";  // the autograd node whose backward runs: "MmBackward0"; empty: none. As long as the process
   std::uint32_t module = 0;  // in backward: the module whose forward made the node; 0: not known
   bool in_backward = false;
+  const char* scope = "";  // the innermost RECORD_USER_SCOPE around it; empty: none. As long as the process
 };
 
 /// Follows the operators of every thread, while any of these lives: which runs, and for which module's forward a node

@@ -117,6 +117,29 @@ TEST_F(PickleWriterTest, ReplacesBytesThatAreNoUtf8) {
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(document.root().item(i).text(), texts[i].second);
 }
 
+TEST_F(PickleWriterTest, RecallsWhatItWroteBefore) {
+  PickleWriter writer(path());
+  writer.begin_list();
+  writer.text("a text has a number too");
+  writer.begin_list();
+  writer.integer(5);
+  writer.end_list();
+  const std::uint32_t list = writer.remember();
+  for (int i = 0; i < 300; ++i) {
+    writer.integer(1000 + i);
+    writer.remember();
+  }
+  writer.recall(list);
+  writer.recall(299);
+  writer.text("a text has a number too");
+  writer.end_list();
+  writer.finish();
+  const pickle::Document document = written();
+  EXPECT_EQ(document.root().item(302).item(0).integer(), 5);
+  EXPECT_EQ(document.root().item(303).integer(), 1297);
+  EXPECT_EQ(document.root().item(304).text(), "a text has a number too");
+}
+
 TEST_F(PickleWriterTest, IsThereAsAWholeOrNotAtAll) {
   folder_.write("dump_3", "what was there before");
   {

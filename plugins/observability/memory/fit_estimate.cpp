@@ -1,0 +1,114 @@
+#include "plugins/observability/memory/fit_estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plugins/observability/memory/shortage.hpp"
+#include "titan/abi/place.h"
+#include "titan/sdk/text.hpp"
+
+namespace titan::observability {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024 * 1024;
+/// A block's input, which recomputation keeps, over all of its activations: of a llama's block about that.
+constexpr double kInputShare = 1.0 / 12;
+constexpr std::uint32_t kMostRanks = 4096;
+
+/// The need of a whole step.
+struct Need {
+  double state = 0;
+  double activations = 0;
+  bool knows_activations = false;
+  double all() const { return state + activations; }
+};
+
+/// Adam has a gradient and two moments for each parameter.
+Need need_of(const FitFacts& facts) {
+  const auto parameters = static_cast<double>(facts.parameters);
+  Need need;
+  need.state = parameters + std::max(static_cast<double>(facts.gradients), parameters) +
+               std::max(static_cast<double>(facts.optimizer_state), 2 * parameters) +
+               static_cast<double>(facts.buffers);
+  const bool is_in_pass = facts.phase == TITAN_IN_FORWARD || facts.phase == TITAN_IN_BACKWARD ||
+                          facts.phase == TITAN_IN_VALIDATION || facts.phase == TITAN_IN_REPLAY;
+  need.knows_activations = is_in_pass;
+  if (is_in_pass) need.activations = static_cast<double>(facts.rest) / (facts.share > 0 ? facts.share : 1);
+  return need;
+}
+
+std::string text_of(double bytes) { return bytes_text(static_cast<std::uint64_t>(std::max(bytes, 0.0))); }
+
+/// Rounded up to three digits.
+std::string gib_text(double bytes) {
+  const double gib = bytes / kGiB;
+  const double unit = std::pow(10.0, std::floor(std::log10(gib)) - 1);
+  return sdk::concat(std::round(std::ceil(gib / unit) * unit * 1e6) / 1e6);
+}
+
+void add_smaller_batch(std::vector<std::string>& lines, const FitFacts& facts, const Need& need) {
+  if (!need.knows_activations || facts.tokens <= 0) return;
+  const double left = static_cast<double>(facts.allowed) - need.state;
+  if (left <= 0) return;
+  const auto tokens = static_cast<std::int64_t>(static_cast<double>(facts.tokens) * left / need.activations);
+  if (tokens >= facts.tokens) return;
+  const std::int64_t whole_rows = facts.row > 0 ? tokens / facts.row * facts.row : tokens;
+  if (whole_rows > 0) {
+    lines.push_back(
+        sdk::concat("  --training.num_tokens_per_microbatch_per_dp_rank ", whole_rows, " (now ", facts.tokens, ")"));
+  } else if (const std::int64_t row = tokens / 8 * 8; row > 0) {
+    lines.push_back(sdk::concat("  --training.num_tokens_per_microbatch_per_dp_rank ", row,
+                                " --training.max_context_length ", row, " (now ", facts.tokens, " and ", facts.row,
+                                ")"));
+  }
+}
+
+void add_recomputation(std::vector<std::string>& lines, const FitFacts& facts, const Need& need) {
+  if (facts.recomputes_all || !need.knows_activations || facts.num_blocks < 2) return;
+  const double kept = need.activations * (1.0 / facts.num_blocks + kInputShare);
+  if (need.state + kept > static_cast<double>(facts.allowed)) return;
+  lines.push_back(sdk::concat("  --activation_checkpoint.mode full (activations about ", text_of(kept), ")"));
+}
+
+void add_ranks(std::vector<std::string>& lines, const FitFacts& facts, const Need& need) {
+  const double left = static_cast<double>(facts.allowed) - need.activations;
+  if (left <= 0) return;
+  const double factor = std::ceil(need.state / left);
+  const double ranks = factor * facts.world_size;
+  if (factor < 2 || ranks > kMostRanks) return;
+  lines.push_back(sdk::concat("  ", static_cast<std::int64_t>(ranks), " ranks (now ", facts.world_size,
+                              ") that share the weights (FSDP), each with as much memory"));
+}
+
+std::string need_line(const Need& need) {
+  std::string line =
+      sdk::concat("a step needs about ", text_of(need.all()), need.knows_activations ? "" : " beside activations",
+                  " on this rank: ", text_of(need.state), " for parameters, gradients and optimizer state");
+  if (need.knows_activations) line += sdk::concat(", ", text_of(need.activations), " for activations");
+  return line + " (an estimate)";
+}
+
+}  // namespace
+
+std::vector<std::string> fit_lines(const FitFacts& facts) {
+  const Need need = need_of(facts);
+  std::vector<std::string> lines{need_line(need)};
+  std::vector<std::string> ways;
+  // A little more: what an operator takes beside its result was not seen.
+  const double wanted = std::max(need.all(), static_cast<double>(facts.allowed)) * 1.1;
+  if (facts.has_limit) {
+    ways.push_back(sdk::concat("  --debug.memory_limit_gib ", gib_text(wanted),
+                               need.knows_activations ? "" : ", or more for activations"));
+  } else {
+    ways.push_back(sdk::concat("  a machine that gives this rank ", text_of(wanted),
+                               need.knows_activations ? "" : ", or more for activations"));
+  }
+  add_smaller_batch(ways, facts, need);
+  add_recomputation(ways, facts, need);
+  add_ranks(ways, facts, need);
+  lines.emplace_back("what would have fitted, each by itself (estimates):");
+  lines.insert(lines.end(), ways.begin(), ways.end());
+  return lines;
+}
+
+}  // namespace titan::observability

@@ -1,0 +1,168 @@
+#include "plugins/observability/memory/memory_watch.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "plugins/observability/memory/cpp_stacks.hpp"
+
+namespace titan::observability {
+namespace {
+
+constexpr std::size_t kReserveBytes = std::size_t{32} << 20U;
+/// User scopes around what ranks do for the exchange of parts begin so.
+constexpr std::string_view kCommunication = "communication::";
+
+std::atomic<const titan_memory_v1*>& memory_of_process() {
+  static std::atomic<const titan_memory_v1*> instance{nullptr};
+  return instance;
+}
+
+/// Shared, so that texts found here live as long as the thread.
+std::shared_ptr<const ModuleNames>& modules_of_thread() {
+  thread_local std::shared_ptr<const ModuleNames> instance;
+  return instance;
+}
+
+titan_place place_here(const titan_memory_v1* memory) {
+  titan_place place{};
+  place.struct_size = sizeof place;
+  memory->here(&place);
+  return place;
+}
+
+std::uint32_t module_here() {
+  const titan_memory_v1* memory = memory_of_process().load(std::memory_order_relaxed);
+  return memory != nullptr ? place_here(memory).module : 0;
+}
+
+}  // namespace
+
+MemoryReserve::MemoryReserve(std::size_t bytes)
+    : memory_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)), bytes_(bytes) {}
+
+MemoryReserve::~MemoryReserve() { release(); }
+
+void MemoryReserve::release() {
+  if (memory_ != MAP_FAILED) ::munmap(memory_, bytes_);
+  memory_ = MAP_FAILED;
+}
+
+std::shared_ptr<MemoryWatch> MemoryWatch::join(sdk::Host host, Member& member,
+                                               const std::optional<Recording>& recording) {
+  static auto* mutex = new std::mutex;
+  static auto* shared = new std::weak_ptr<MemoryWatch>;
+  const std::lock_guard lock(*mutex);
+  std::shared_ptr<MemoryWatch> watch = shared->lock();
+  if (watch == nullptr) {
+    const auto* memory = host.require<titan_memory_v1>(TITAN_MEMORY_V1);
+    watch = std::make_shared<MemoryWatch>(memory);
+    host.check(memory->listen(&watch->shortages_));
+    *shared = watch;
+  }
+  if (recording && watch->recorder_ == nullptr) {
+    watch->record(*recording);
+    host.check(watch->memory_->listen(&watch->events_));
+  }
+  const std::lock_guard seats(watch->mutex_);
+  watch->seats_.push_back({&member, {}});
+  return watch;
+}
+
+MemoryWatch::MemoryWatch(const titan_memory_v1* memory) : memory_(memory), reserve_(kReserveBytes) {
+  memory_of_process().store(memory, std::memory_order_relaxed);
+  shortages_ = {sizeof shortages_, TITAN_MEMORY_OUT_OF_MEMORY, this, [](void* self, const titan_memory_event* event) {
+                  static_cast<MemoryWatch*>(self)->tell_of_shortage(event->bytes);
+                }};
+  events_ = {sizeof events_, TITAN_MEMORY_ALLOC | TITAN_MEMORY_FREE, this,
+             [](void* self, const titan_memory_event* event) { static_cast<MemoryWatch*>(self)->note(*event); }};
+}
+
+MemoryWatch::~MemoryWatch() {
+  memory_->unlisten(&events_);
+  memory_->unlisten(&shortages_);
+}
+
+void MemoryWatch::record(const Recording& recording) {
+  set_module_source(&module_here);
+  operators_.emplace();
+  try {
+    recorder_ = std::make_unique<Recorder>(recording.max_entries, recording.stacks ? &unwind_here : nullptr);
+  } catch (const std::bad_alloc&) {
+    throw sdk::Error(TITAN_ERROR_RESOURCE,
+                     sdk::concat("[memory] profiler.memory_snapshot_max_entries: no memory for so many events: ",
+                                 recording.max_entries, ": ", sizeof(RecordedEvent), " bytes each"));
+  }
+}
+
+void MemoryWatch::leave(const Member& member) noexcept {
+  const std::lock_guard lock(mutex_);
+  seats_.erase(std::remove_if(seats_.begin(), seats_.end(), [&](const Seat& seat) { return seat.member == &member; }),
+               seats_.end());
+}
+
+void MemoryWatch::adopt_thread(const Member& member, std::shared_ptr<const ModuleNames> modules) {
+  modules_of_thread() = std::move(modules);
+  const std::lock_guard lock(mutex_);
+  for (Seat& seat : seats_) {
+    if (seat.member == &member) seat.thread = std::this_thread::get_id();
+  }
+}
+
+titan_memory_counters MemoryWatch::counters() const {
+  titan_memory_counters now{};
+  now.struct_size = sizeof now;
+  memory_->counters(&now);
+  return now;
+}
+
+std::uint64_t MemoryWatch::rest() const {
+  const titan_memory_counters now = counters();
+  if (now.limit != 0) return now.limit - std::min(now.live, now.limit);
+  const long pages = ::sysconf(_SC_AVPHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) : 0;
+}
+
+Where MemoryWatch::here() const {
+  const titan_place place = place_here(memory_);
+  const RunningOperator running = running_operator();
+  Where where{running.op,  running.node, sdk::view(place.module_name),
+              place.phase, place.step,   std::string_view(running.scope).starts_with(kCommunication)};
+  if (where.module.empty() && running.module != 0) {
+    const auto& modules = modules_of_thread();
+    if (modules != nullptr && running.module < modules->size()) where.module = (*modules)[running.module];
+  }
+  return where;
+}
+
+void MemoryWatch::note(const titan_memory_event& event) noexcept {
+  const Where where = here();
+  if (event.action == TITAN_MEMORY_ALLOC) {
+    recorder_->alloc(event.address, event.bytes, where);
+  } else {
+    recorder_->free(event.address, where);
+  }
+}
+
+MemoryWatch::Member* MemoryWatch::member_of_this_thread() {
+  const std::lock_guard lock(mutex_);
+  for (const Seat& seat : seats_) {
+    if (seat.thread == std::this_thread::get_id()) return seat.member;
+  }
+  return seats_.empty() ? nullptr : seats_.front().member;
+}
+
+void MemoryWatch::tell_of_shortage(std::uint64_t asked) noexcept {
+  if (is_told_.exchange(true)) return;
+  reserve_.release();
+  Member* member = member_of_this_thread();
+  const ShortageEvent event{asked, here()};
+  if (recorder_ != nullptr) recorder_->out_of_memory(asked, rest(), event.where);
+  if (member != nullptr) member->out_of_memory(event);
+}
+
+}  // namespace titan::observability

@@ -1,0 +1,24 @@
+#include "plugins/observability/memory/place_table.hpp"
+
+namespace titan::observability {
+
+std::size_t PlaceTable::KeyHash::operator()(const Key& key) const {
+  std::uint64_t hash = static_cast<std::uint64_t>(key.phase) * 2 + (key.communicates ? 1 : 0);
+  for (const char* text : {key.op, key.node, key.module}) {
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(text)) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 32U;
+  }
+  return hash;
+}
+
+std::uint32_t PlaceTable::number(const Where& where) {
+  const Key key{where.op, where.node, where.module.data(), where.phase, where.communicates};
+  const auto found = numbers_.find(key);
+  if (found != numbers_.end()) return found->second;
+  const auto number = static_cast<std::uint32_t>(places_.size());
+  places_.push_back({where.op, where.node, std::string(where.module), where.phase, where.communicates});
+  numbers_.emplace(key, number);
+  return number;
+}
+
+}  // namespace titan::observability

@@ -1,0 +1,13 @@
+#include "plugins/observability/memory/stack_table.hpp"
+
+#include <utility>
+
+namespace titan::observability {
+
+std::uint32_t StackTable::number(Stack stack) {
+  const auto [entry, is_new] = numbers_.emplace(std::move(stack), static_cast<std::uint32_t>(stacks_.size()));
+  if (is_new) stacks_.push_back(&entry->first);
+  return entry->second;
+}
+
+}  // namespace titan::observability
