@@ -30,7 +30,7 @@ case "${COMM_MODE:-}" in
   *) refuse "COMM_MODE is unknown: ${COMM_MODE}; leave it empty" ;;
 esac
 
-"$root/tools/build.sh" titan_runtime
+"$root/tools/build.sh" titan_runtime < /dev/null  # input is for a prompt
 if [[ $(pwd -P) != "$(cd "$root" && pwd -P)" ]]; then
   printf '[run_train] running in %s: relative paths start there\n' "$root" >&2
 fi

@@ -1,6 +1,11 @@
 #include "titan/sdk/plugin.hpp"
 #include "plugins/observability/breakpoint/breakpoint.hpp"
+#include "plugins/observability/flight_recorder/flight_recorder.hpp"
+#include "plugins/observability/memory/memory_tool.hpp"
 #include "plugins/observability/metrics/metrics.hpp"
+#include "plugins/observability/numerics/locator.hpp"
+#include "plugins/observability/numerics/sdc_replay.hpp"
+#include "plugins/observability/profiler/profiler.hpp"
 #include "plugins/observability/spans/spans.hpp"
 #include "plugins/observability/toolbox.hpp"
 #include "titan/sdk/guard.hpp"
@@ -13,8 +18,13 @@ namespace {
 /// All tools, one line each. Of tools that stand around a step the first is outermost.
 constexpr ToolEntry kTools[] = {
     {&Breakpoint::describe, &Breakpoint::make},
+    {&FlightRecorder::describe, &FlightRecorder::make},
+    {&MemoryTool::describe, &MemoryTool::make},
     {&Metrics::describe, &Metrics::make},
+    {&SdcReplay::describe, &SdcReplay::make},
+    {&NonFiniteLocator::describe, &NonFiniteLocator::make},
     {&Spans::describe, &Spans::make},
+    {&Profiler::describe, &Profiler::make},
 };
 
 class Plugin : public Toolbox {

@@ -36,6 +36,8 @@ class Frame {
  public:
   Frame(const ModuleApi& api, titan_frame* frame) noexcept : api_(&api), frame_(frame) {}
 
+  Host host() const noexcept { return api_->host(); }
+
   /// Calls a child through the host, and so through everything attached to it. One output comes as a Tensor, several
   /// as an array that structured bindings take apart.
   template <std::size_t kOutputs, std::same_as<Tensor>... Inputs>
