@@ -65,6 +65,7 @@ EngineRun RunPlugins::start_what_is_checked() {
   run.host = core_host_.get();
   run.stop = &stop_flag();
   run.request_stop = &request_stop;
+  run.dump_requests = &dump_requests();
   const plugin::Plugin& model = session_.plugins().find_model(services_.config->module());
   run.model = required_interface<titan_model_v1>(load(model), TITAN_MODEL_V1);
   for (const plugin::Plugin* strategy : session_.plugins().providing(TITAN_STRATEGY_V1)) {

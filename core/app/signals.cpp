@@ -100,6 +100,12 @@ void on_stop_signal(int signal, siginfo_t* info, void*) {
   errno = error_before;
 }
 
+void on_dump_request(int) {
+  const int error_before = errno;
+  dump_requests().ring();
+  errno = error_before;
+}
+
 void on_alarm(int) {
   if (const int signal = stop_requested.requested(); signal != 0) ::_exit(128 + signal);
 }
@@ -151,9 +157,16 @@ void request_stop(int signal) { stop_or_end(signal, /*is_from_parent=*/false); }
 void install_stop_signals() {
   for (const int signal : stop_signals()) install_stop(signal);
   install(SIGALRM, on_alarm, SA_RESTART);
+  dump_requests();  // made here: a handler must not
+  install(SIGUSR2, on_dump_request, SA_RESTART);
   // A reader that left and a file at its size limit are errors of the write, not the end of the run.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+Bell& dump_requests() {
+  static Bell bell;
+  return bell;
 }
 
 void begin_work() {

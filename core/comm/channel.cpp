@@ -3,9 +3,11 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/comm/communicator.hpp"
 #include "core/comm/description.hpp"
 #include "core/comm/work.hpp"
+#include "titan/abi/observer.h"
 
 namespace titan::comm {
 namespace {
@@ -22,6 +24,24 @@ void note(WorkRecord& record, WorkState state, std::int64_t when) {
   record.state = state;
   (state == WorkState::started ? record.started : record.completed) = when;
 }
+
+std::string with_comma(const std::string& text) { return text.empty() ? text : text + ", "; }
+
+/// Says of which call this rank waits.
+class WaitScope {
+ public:
+  WaitScope(Transport* transport, const WorkRecord& record) : transport_(transport) {
+    if (transport_ != nullptr) transport_->waits_for(&record);
+  }
+  ~WaitScope() {
+    if (transport_ != nullptr) transport_->waits_for(nullptr);
+  }
+  WaitScope(const WaitScope&) = delete;
+  WaitScope& operator=(const WaitScope&) = delete;
+
+ private:
+  Transport* transport_;
+};
 
 }  // namespace
 
@@ -100,35 +120,53 @@ WorkPtr Channel::start(const std::string& group, const Call& call, const Start& 
   return std::make_unique<Work>(std::move(work));
 }
 
+bool Channel::await(TimedWork& work, std::chrono::milliseconds limit) {
+  Transport& transport = *owner().transport_;
+  TimedWork::Clock::time_point deadline = TimedWork::Clock::now() + limit;
+  while (!work.join(deadline)) {
+    // Who was held has its whole time again.
+    deadline = transport.held_until() + limit;
+    if (deadline <= TimedWork::Clock::now()) return false;
+  }
+  return true;
+}
+
 void Channel::wait(Work::Impl& pending) {
   WorkRecord& record = pending.record;
   Communicator& communicator = owner();
-  const auto limit = communicator.timeout();
-  record.timeout_ms = limit.count();
-  std::string missing;
-  std::int64_t now = 0;
-  if (!pending.work->join(TimedWork::Clock::now() + limit)) {
-    now = monotonic_nanoseconds();
-    missing = communicator.transport_->explain_timeout(record);
+  record.timeout_ms = communicator.timeout().count();
+  std::string late;
+  {
+    const WaitScope scope(communicator.transport_.get(), record);
+    if (!await(*pending.work, communicator.timeout())) late = explain_late(record);
   }
-  if (now == 0) now = monotonic_nanoseconds();
+  const std::int64_t now = monotonic_nanoseconds();
   pending.work->watch(nullptr);
-  const bool in_time = pending.work->isCompleted();
-  const std::string failure = pending.work->failure();
-  if (!in_time) {
-    fail(record, concat("[comm] a call was not done in time: ", describe(record), ", elapsed ",
-                        seconds_text(now - record.created), ", limit ", seconds_text(limit.count() * 1'000'000), ": ",
-                        missing));
-  }
+  // Whatever was found out meanwhile, the work may be done now.
+  if (!pending.work->isCompleted()) fail(record, late);
   pending.work->watch([&](WorkState state, std::int64_t when) { note(record, state, when); });
   pending.work->watch(nullptr);
-  if (!failure.empty()) {
-    fail(record, concat("[comm] a call failed: ", describe(record), ", elapsed ", seconds_text(now - record.created),
-                        ": ", communicator.transport_->explain_failure(record, failure)));
+  if (const std::string failure = pending.work->failure(); !failure.empty()) {
+    const std::string what = concat(describe(record), ", elapsed ", seconds_text(now - record.created));
+    if (late.empty())
+      communicator.report_trouble(TITAN_DUMP_ERROR, concat("[comm] a call failed: ", what, ": ", failure));
+    const Finding found = communicator.transport_->explain_failure(record, failure);
+    fail(record, concat("[comm] a call failed: ", with_comma(found.missing), what, found.more));
   }
+  if (!late.empty()) log_warning("comm", "a call was done after all, late: ", describe(record));
   record.retired = true;
   records_->update(record.id, [&](WorkRecord& stored) { stored = record; });
   if (records_->on_retired) records_->on_retired(record);
+}
+
+std::string Channel::explain_late(const WorkRecord& record) {
+  const std::string what =
+      concat(describe(record), ", elapsed ", seconds_text(monotonic_nanoseconds() - record.created), ", limit ",
+             seconds_text(record.timeout_ms * 1'000'000));
+  // Whatever the others say: this rank's own side is written down first.
+  owner().report_trouble(TITAN_DUMP_TIMEOUT, concat("[comm] a call was not done in time: ", what));
+  const Finding found = owner().transport_->explain_timeout(record);
+  return concat("[comm] a call was not done in time: ", with_comma(found.missing), what, found.more);
 }
 
 void Channel::fail(const WorkRecord& record, const std::string& text) {

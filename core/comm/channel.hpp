@@ -60,6 +60,10 @@ class Channel : public std::enable_shared_from_this<Channel> {
   WorkRecord record_of(const std::string& group, const Call& call);
   std::uint64_t next_sequence(const Call& call);
   void wait(Work::Impl& work);
+  /// False: the deadline passed, with what was added for the time in which deadlines were suspended.
+  bool await(TimedWork& work, std::chrono::milliseconds limit);
+  /// Says why a call was not done in time, after telling the witness.
+  std::string explain_late(const WorkRecord& record);
   [[noreturn]] void fail(const WorkRecord& record, const std::string& text);
 
   Communicator* owner_;

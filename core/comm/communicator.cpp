@@ -5,6 +5,7 @@
 #include "core/base/error.hpp"
 #include "core/comm/channel.hpp"
 #include "core/comm/transport.hpp"
+#include "titan/abi/observer.h"
 
 namespace titan::comm {
 namespace {
@@ -42,6 +43,7 @@ std::string channel_name(const config::Mesh& mesh, std::int64_t rank, std::strin
 Communicator::Communicator(config::Mesh mesh, std::int64_t rank, std::shared_ptr<Transport> transport)
     : mesh_(std::move(mesh)), rank_(rank), transport_(std::move(transport)), records_(std::make_shared<Recorder>()) {
   TITAN_CHECK(rank >= 0 && rank < mesh_.world_size(), "[comm] no such rank: ", rank, " of ", mesh_.world_size());
+  if (transport_ != nullptr) transport_->introduce(stand_);
 }
 
 Communicator::~Communicator() {
@@ -68,26 +70,16 @@ void Communicator::set_timeout(std::chrono::milliseconds timeout) { timeout_ = t
 
 void Communicator::set_module(std::string_view module) { module_ = std::string(module); }
 
-void Communicator::set_witness(Witness witness) {
-  const std::lock_guard lock(witness_mutex_);
-  witness_ = std::move(witness);
+void Communicator::hold() {
+  if (transport_ != nullptr) transport_->hold(true);
 }
 
-std::string Communicator::place() const {
-  const std::lock_guard lock(witness_mutex_);
-  return witness_.place ? witness_.place() : std::string();
+void Communicator::release() {
+  if (transport_ != nullptr) transport_->hold(false);
 }
-
-void Communicator::report_trouble(std::int32_t cause, std::string_view reason) const {
-  const std::lock_guard lock(witness_mutex_);
-  if (witness_.trouble) witness_.trouble(cause, reason);
-}
-
-void Communicator::hold() { transport_->hold(true); }
-
-void Communicator::release() { transport_->hold(false); }
 
 void Communicator::abort(std::string_view reason) noexcept {
+  if (!is_aborted_.exchange(true)) report_trouble(TITAN_DUMP_ERROR, reason);
   if (transport_ != nullptr) transport_->abort(reason);
 }
 

@@ -2,31 +2,26 @@
 
 #include <c10/core/Device.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/rank_environment.hpp"
 #include "core/comm/group.hpp"
 #include "core/comm/records.hpp"
+#include "core/comm/witness.hpp"
 #include "core/config/mesh.hpp"
 #include "titan/abi/collective.h"
 
 namespace titan::comm {
 
 class Transport;
-
-/// Who knows more of a rank than its calls do. Asked on any thread, one at a time.
-struct Witness {
-  std::function<std::string()> place;  // where the rank is, in words
-  /// Something is wrong, and nothing has been given up yet: a TITAN_DUMP_* cause, and why.
-  std::function<void(std::int32_t cause, std::string_view reason)> trouble;
-};
 
 /// One rank's view of the run's ranks: its groups, their records and their deadline. A titan_mesh* is a Communicator*.
 /// Used on the rank's training thread unless said otherwise.
@@ -57,18 +52,19 @@ class Communicator {
   std::function<std::string()> running_module;
   Recorder& records() { return *records_; }
   /// [any thread] Makes somebody the witness, or nobody; returns when the one before is not being asked any more.
-  void set_witness(Witness witness);
+  void set_witness(Witness witness) { stand_->set(std::move(witness)); }
   /// [any thread] Where the rank is, in words; empty: nobody says.
-  std::string place() const;
+  std::string place() const { return stand_->place(); }
   /// [any thread] Tells the witness of trouble.
-  void report_trouble(std::int32_t cause, std::string_view reason) const;
+  void report_trouble(std::int32_t cause, std::string_view reason) noexcept { stand_->report(cause, reason); }
 
   /// Suspends the deadlines of all ranks, until release(). Nests.
   void hold();
   void release();
 
-  /// [any thread] Makes every wait of this rank fail from now on, tells the others where the transport can, and gives
-  /// up what is under way, so that nothing blocks the end of the process. The first reason counts.
+  /// [any thread] Tells the witness, makes every wait of this rank fail from now on, tells the others where the
+  /// transport can, and gives up what is under way, so that nothing blocks the end of the process. The first reason
+  /// counts.
   void abort(std::string_view reason) noexcept;
 
  private:
@@ -80,8 +76,8 @@ class Communicator {
   std::map<std::string, std::shared_ptr<Channel>, std::less<>> channels_;
   std::chrono::milliseconds timeout_{300000};
   std::string module_;
-  mutable std::mutex witness_mutex_;
-  Witness witness_;
+  std::shared_ptr<WitnessStand> stand_ = std::make_shared<WitnessStand>();  // outlives it as the records do
+  std::atomic<bool> is_aborted_{false};
   std::shared_ptr<Recorder> records_;  // outlives the communicator while a call of it is under way
 };
 

@@ -6,6 +6,12 @@ namespace titan::comm {
 
 Recorder::Recorder(std::size_t capacity) : capacity_(std::max<std::size_t>(capacity, 1)) {}
 
+void Recorder::set_capacity(std::size_t capacity) {
+  const std::lock_guard lock(mutex_);
+  capacity_ = std::max<std::size_t>(capacity, 1);
+  while (ring_.size() > capacity_) ring_.pop_front();
+}
+
 std::uint64_t Recorder::add(WorkRecord record) {
   const std::lock_guard lock(mutex_);
   record.id = next_++;

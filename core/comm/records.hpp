@@ -40,6 +40,8 @@ class Recorder {
  public:
   explicit Recorder(std::size_t capacity = 20000);
 
+  /// Changes the capacity, 1 at least.
+  void set_capacity(std::size_t capacity);
   /// Appends a record, gives it its id, and forgets the oldest beyond the capacity.
   std::uint64_t add(WorkRecord record);
   /// Changes a record that is still in the ring.

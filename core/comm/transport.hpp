@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/comm/records.hpp"
+#include "core/comm/witness.hpp"
 
 namespace c10d {
 class Backend;
@@ -21,6 +23,12 @@ struct ChannelFacts {
   std::string name;                   // tells channels of the run apart; the same on all its ranks
   std::vector<std::int64_t> members;  // global ranks, by position
   std::int64_t position = 0;          // of this rank
+};
+
+/// What is found out about a call that was not done.
+struct Finding {
+  std::string missing;  // "missing rank 1"; empty: nobody is
+  std::string more;     // what else is known: ": rank 2 failed: ...", or lines that each begin with a line feed
 };
 
 /// What carries one rank's calls to the others. Used on the rank's training thread unless said otherwise.
@@ -38,16 +46,22 @@ class Transport {
   /// Tells which call comes next. `record` lives until the call has been started.
   virtual void announce(const WorkRecord& record) = 0;
 
-  /// Finds out why a call did not end by its deadline: "missing ranks 2: ...".
-  virtual std::string explain_timeout(const WorkRecord& record) = 0;
+  /// Says where to ask what this rank is doing, for those who ask it. Call once, before anything else.
+  virtual void introduce(std::shared_ptr<WitnessStand> /*stand*/) {}
 
-  /// Adds to the text of a failed call what is known about the rank that caused it.
-  virtual std::string explain_failure(const WorkRecord& record, const std::string& text) = 0;
+  /// Says which call this rank waits for from now on; null: for none. The record lives until the next one is named.
+  virtual void waits_for(const WorkRecord* /*record*/) {}
 
-  /// Suspends the deadlines of all ranks (on), or takes that back. Nests.
-  virtual void hold(bool /*on*/) {}
-  /// [any thread] Whether any rank has them suspended.
-  virtual bool is_held() { return false; }
+  /// Finds out why a call did not end by its deadline.
+  virtual Finding explain_timeout(const WorkRecord& record) = 0;
+
+  /// Finds out what is known about a failed call and the rank that caused it. `text` is the backend's.
+  virtual Finding explain_failure(const WorkRecord& record, const std::string& text) = 0;
+
+  /// Suspends the deadlines of all ranks (on), or takes that back. Nests. PeerError when the others cannot be told.
+  virtual void hold(bool on) = 0;
+  /// [any thread] When any rank last had them suspended: now, while one has; long ago: none ever had.
+  virtual std::chrono::steady_clock::time_point held_until() = 0;
 
   /// [any thread] Makes every call of this rank fail, now and later, and tells the others. The first reason counts.
   virtual void abort(std::string_view reason) noexcept = 0;

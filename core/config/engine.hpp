@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/bell.hpp"
 #include "core/base/breadcrumb.hpp"
 #include "core/base/log.hpp"
 #include "core/base/rank_environment.hpp"
@@ -39,6 +40,7 @@ struct EngineRun {
   const titan_host* host = nullptr;  // the core's own table: errors of plugins are read and freed through it
   const StopFlag* stop = nullptr;
   void (*request_stop)(int signal) = nullptr;  // sets the flag as the signal would; null: nobody may
+  Bell* dump_requests = nullptr;               // rings when this process is to write down what it knows; null: never
   PluginInterface<titan_model_v1> model;
   std::vector<PluginInterface<titan_observer_v1>> observers;
   std::vector<PluginInterface<titan_guard_v1>> guards;

@@ -64,14 +64,17 @@ Control::~Control() {
 
 Control* Control::current() { return current_control(); }
 
-std::int64_t Control::rank() const { return ranks_ != nullptr ? ranks_->rank() : run_.ranks.rank; }
+std::int64_t Control::rank() const {
+  const comm::Communicator* const ranks = ranks_;
+  return ranks != nullptr ? ranks->rank() : run_.ranks.rank;
+}
 
 void Control::hold() {
-  if (ranks_ != nullptr) ranks_->hold();
+  if (comm::Communicator* const ranks = ranks_; ranks != nullptr) ranks->hold();
 }
 
 void Control::release() {
-  if (ranks_ != nullptr) ranks_->release();
+  if (comm::Communicator* const ranks = ranks_; ranks != nullptr) ranks->release();
 }
 
 void Control::stop() const {
@@ -79,7 +82,8 @@ void Control::stop() const {
 }
 
 void Control::dump(std::int32_t cause, std::string_view reason) const {
-  if (ranks_ != nullptr) observers_.dump(cause, reason, position_.describe(), ranks_->records());
+  comm::Communicator* const ranks = ranks_;
+  if (ranks != nullptr) observers_.dump(cause, reason, position_.describe(), ranks->records());
 }
 
 void Control::visit_state(const VisitState& visit) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -53,7 +54,7 @@ class Control {
   Position& position_;
   Observers& observers_;
   nn::Tree& tree_;
-  comm::Communicator* ranks_ = nullptr;
+  std::atomic<comm::Communicator*> ranks_{nullptr};
   const optim::AdamOptimizer* optimizer_ = nullptr;
   Guards* guards_ = nullptr;
   Control* before_;  // of this thread

@@ -22,7 +22,7 @@ class DeviceBackend : public ProcessBackend {
         device_(std::move(device)),
         host_(std::move(host)),
         works_(std::move(works)),
-        watch_([works = works_](const WorkRecord& record) { works->tell_late(record); }) {}
+        watch_([works = works_](const WorkRecord& record) { return works->tell_late(record); }) {}
 
   const std::string getBackendName() const override { return device_->getBackendName(); }
 

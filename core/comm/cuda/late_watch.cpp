@@ -42,7 +42,7 @@ struct LateWatch::State {
     Clock::time_point deadline;
   };
 
-  std::function<void(const WorkRecord&)> late;
+  Late late;
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Entry> entries;
@@ -67,15 +67,17 @@ struct LateWatch::State {
       entries.pop_front();
     }
     if (entries.empty() || told || Clock::now() < entries.front().deadline) return;
-    told = true;
     const WorkRecord record = entries.front().record;
     lock.unlock();
-    late(record);
+    const Clock::time_point deadline = late(record);
     lock.lock();
+    told = deadline <= Clock::now();
+    // Only this thread takes works out.
+    entries.front().deadline = deadline;
   }
 };
 
-LateWatch::LateWatch(std::function<void(const WorkRecord&)> late) : state_(std::make_shared<State>()) {
+LateWatch::LateWatch(Late late) : state_(std::make_shared<State>()) {
   state_->late = std::move(late);
   std::thread([state = state_] { state->run(); }).detach();
 }

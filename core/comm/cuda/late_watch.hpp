@@ -27,8 +27,10 @@ class DeviceWork : public TimedWork {
 /// A thread that looks when devices have done their works.
 class LateWatch {
  public:
-  /// `late` is told, once, on the thread, of a work that is not done its time after it was given.
-  explicit LateWatch(std::function<void(const WorkRecord&)> late);
+  /// `late` is told, on the thread, of a work that is not done its time after it was given; it gives the time that work
+  /// has from now on. Once that has passed already, nobody is told any more.
+  using Late = std::function<TimedWork::Clock::time_point(const WorkRecord& record)>;
+  explicit LateWatch(Late late);
   ~LateWatch();
   LateWatch(const LateWatch&) = delete;
   LateWatch& operator=(const LateWatch&) = delete;

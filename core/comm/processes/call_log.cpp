@@ -78,15 +78,9 @@ void CallLog::note(const WorkRecord& record) {
   history_.add(CallHistory::stream(record, rank_), std::move(call));
 }
 
-std::string CallLog::encode(bool newest_only) const {
+CallHistory CallLog::history() const {
   const std::lock_guard lock(mutex_);
-  return history_.encode(newest_only);
-}
-
-LoggedCall CallLog::call_of(const WorkRecord& record) const {
-  const std::lock_guard lock(mutex_);
-  const LoggedCall* call = history_.find(CallHistory::stream(record, rank_), record.sequence);
-  return call == nullptr ? LoggedCall{} : *call;
+  return history_;
 }
 
 }  // namespace titan::comm

@@ -47,9 +47,7 @@ class CallLog {
   explicit CallLog(std::int64_t rank) : rank_(rank) {}
 
   void note(const WorkRecord& record);
-  std::string encode(bool newest_only = false) const;
-  /// What this rank called in the stream of the record, at its sequence number; empty: nothing.
-  LoggedCall call_of(const WorkRecord& record) const;
+  CallHistory history() const;
 
  private:
   std::int64_t rank_;

@@ -43,14 +43,14 @@ void PendingWorks::check_locked() const {
   }
 }
 
-void PendingWorks::on_late(std::function<void(const WorkRecord& record)> handler) {
+void PendingWorks::on_late(OnLate handler) {
   const std::lock_guard lock(late_mutex_);
   late_ = std::move(handler);
 }
 
-void PendingWorks::tell_late(const WorkRecord& record) {
+TimedWork::Clock::time_point PendingWorks::tell_late(const WorkRecord& record) {
   const std::lock_guard lock(late_mutex_);
-  if (late_) late_(record);
+  return late_ ? late_(record) : TimedWork::Clock::time_point();
 }
 
 std::string PendingWorks::lacks(const WorkRecord& record, std::int64_t leaver, const CallHistory& history) const {

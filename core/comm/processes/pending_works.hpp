@@ -29,9 +29,11 @@ class PendingWorks {
   void check() const;
   WorkRecord announced() const;
   /// Says whom tell_late() tells, or nobody; waits until a telling under way has ended.
-  void on_late(std::function<void(const WorkRecord& record)> handler);
-  /// [any thread] A call on a device is not done in time.
-  void tell_late(const WorkRecord& record);
+  using OnLate = std::function<TimedWork::Clock::time_point(const WorkRecord& record)>;
+  void on_late(OnLate handler);
+  /// [any thread] A call on a device is not done in time. Gives the time it has from now on; one that has passed: the
+  /// run is given up.
+  TimedWork::Clock::time_point tell_late(const WorkRecord& record);
   /// A rank has left after these calls: works that it has not taken part in fail.
   void leave(std::int64_t rank, CallHistory history);
   /// Whether a work's failure is that of leave(), and says all there is to say.
@@ -55,7 +57,7 @@ class PendingWorks {
 
   std::int64_t rank_;
   std::mutex late_mutex_;
-  std::function<void(const WorkRecord&)> late_;
+  OnLate late_;
   mutable std::mutex mutex_;
   std::string failure_;
   WorkRecord announced_;

@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <future>
+#include <numeric>
 #include <thread>
 
 #include "core/base/error.hpp"
 #include "core/comm/description.hpp"
 #include "core/comm/processes/inquiry.hpp"
+#include "titan/abi/observer.h"
 
 namespace titan::comm {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr auto kPollDelay = std::chrono::milliseconds(20);
 // Many ranks ask one store.
 constexpr auto kPollDelayPerRank = std::chrono::milliseconds(1);
@@ -45,6 +46,20 @@ std::future<c10::intrusive_ptr<ProcessBackend>> start_on_thread(const MakeBacken
   return made;
 }
 
+/// Says which group this rank opens.
+class OpenScope {
+ public:
+  OpenScope(SelfPortrait& self, const ChannelFacts& facts) : self_(self) {
+    self_.set_opens(concat("the other ranks of a group: ", named_ranks(facts.members), ", channel ", facts.name));
+  }
+  ~OpenScope() { self_.set_opens({}); }
+  OpenScope(const OpenScope&) = delete;
+  OpenScope& operator=(const OpenScope&) = delete;
+
+ private:
+  SelfPortrait& self_;
+};
+
 std::string open_key(const std::string& channel, std::int64_t rank) { return concat("open/", channel, '/', rank); }
 
 }  // namespace
@@ -55,32 +70,39 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
       world_size_(world_size),
       make_backend_(std::move(make_backend)),
       works_(std::make_shared<PendingWorks>(rank)),
-      log_(std::make_shared<CallLog>(rank)),
+      self_(std::make_shared<SelfPortrait>(rank)),
       quotes_(std::make_shared<std::atomic<bool>>(false)) {
-  const auto failed = [works = works_, quotes = quotes_](const std::string& text) {
+  // Before this rank gives anything up for another's failure, it writes down what it knows.
+  const auto failed = [works = works_, quotes = quotes_, self = self_](const std::string& text) {
+    if (works->failure().empty()) self->report(TITAN_DUMP_ERROR, text);
     if (works->fail(text)) *quotes = true;
   };
   const auto left = [works = works_](std::int64_t leaver, const std::string& history) {
     works->leave(leaver, CallHistory::decode(history));
   };
-  const auto answer = [log = log_] { return log->encode(); };
-  watch_ = std::make_unique<Watch>(link_.store->clone(), rank, world_size, Watch::Callbacks{failed, left, answer});
-  works_->on_late([this](const WorkRecord& record) { give_up_late(record); });
+  const auto answer = [self = self_] { return self->answer().encode(); };
+  const auto alarmed = [self = self_](std::int32_t cause, const std::string& reason) {
+    if (!self->is_alarmed()) self->report(cause, reason);
+  };
+  watch_ =
+      std::make_unique<Watch>(link_.store->clone(), rank, world_size, Watch::Callbacks{failed, left, answer, alarmed});
+  works_->on_late([this](const WorkRecord& record) { return give_up_late(record); });
 }
 
 ProcessTransport::~ProcessTransport() {
   works_->on_late(nullptr);
   if (works_->any()) abort("the rank left with calls under way");
+  while (num_holds_ > 0) hold(false);
   if (!aborted_ && works_->failure().empty()) leave();
 }
 
 void ProcessTransport::leave() {
-  const Clock::time_point end = Clock::now() + kLeaveTime;
+  const Clock::time_point begin = Clock::now();
   const auto all_left = std::make_shared<std::atomic<bool>>(false);
-  bool answers = watch_->ask(
-      [rank = rank_, history = log_->encode(true)](c10d::Store& store) { post_leave(store, rank, history); },
-      kStoreTime);
-  while (answers && !*all_left && works_->failure().empty() && Clock::now() < end) {
+  bool answers = watch_->ask([rank = rank_, history = self_->calls().history().encode(true)](
+                                 c10d::Store& store) { post_leave(store, rank, history); },
+                             kStoreTime);
+  while (answers && !*all_left && works_->failure().empty() && !is_late(begin, kLeaveTime)) {
     answers = watch_->ask(
         [all_left, count = world_size_](c10d::Store& store) {
           if (num_left(store) < count) return;
@@ -92,13 +114,44 @@ void ProcessTransport::leave() {
   }
   // The store ends with this process: the others are told first.
   const auto seen = std::make_shared<std::atomic<std::int64_t>>(0);
-  while (link_.serves && *all_left && answers && *seen < world_size_ && Clock::now() < end) {
+  while (link_.serves && *all_left && answers && *seen < world_size_ && !is_late(begin, kLeaveTime)) {
     answers = watch_->ask([seen](c10d::Store& store) { *seen = store.add("left_seen", 0); }, kStoreTime);
     if (*seen < world_size_) std::this_thread::sleep_for(kPollDelay);
   }
 }
 
+void ProcessTransport::introduce(std::shared_ptr<WitnessStand> stand) { self_->introduce(std::move(stand)); }
+
+void ProcessTransport::waits_for(const WorkRecord* record) { self_->set_waits(record); }
+
+void ProcessTransport::hold(bool on) {
+  num_holds_ += on ? 1 : -1;
+  // Of a hold inside another only the outer one is seen by the others.
+  if (num_holds_ != (on ? 1 : 0)) return;
+  if (!on) {
+    watch_->ask([number = hold_number_](c10d::Store& store) { end_hold(store, number); }, kStoreTime);
+    return;
+  }
+  const auto number = std::make_shared<std::atomic<std::int64_t>>(0);
+  const bool answers = watch_->ask([number](c10d::Store& store) { *number = post_hold(store); }, kStoreTime);
+  hold_number_ = *number;
+  if (answers) return;
+  --num_holds_;
+  throw PeerError("[comm] the other ranks cannot be told to wait: the ranks' store does not answer, ", link_.keeper,
+                  " serves it");
+}
+
+ProcessTransport::Clock::time_point ProcessTransport::held_until() {
+  watch_->look(kStoreTime);
+  return watch_->held_until();
+}
+
+bool ProcessTransport::is_late(Clock::time_point begin, std::chrono::milliseconds limit) {
+  return Clock::now() >= begin + limit && Clock::now() >= held_until() + limit;
+}
+
 c10::intrusive_ptr<c10d::Backend> ProcessTransport::open(const ChannelFacts& facts, std::chrono::milliseconds timeout) {
+  const OpenScope scope(*self_, facts);
   await_members(facts, timeout);
   auto store = c10::make_intrusive<c10d::PrefixStore>(concat("channel/", facts.name), link_.store);
   const auto backend = connect({store, facts, timeout, link_.local_address, works_});
@@ -109,9 +162,10 @@ c10::intrusive_ptr<c10d::Backend> ProcessTransport::open(const ChannelFacts& fac
 
 c10::intrusive_ptr<ProcessBackend> ProcessTransport::connect(const BackendParts& parts) {
   std::future<c10::intrusive_ptr<ProcessBackend>> made = start_on_thread(make_backend_, parts);
-  const Clock::time_point deadline = Clock::now() + parts.timeout + kConnectSlack;
+  const Clock::time_point begin = Clock::now();
   std::future_status status = std::future_status::timeout;
-  while (status != std::future_status::ready && works_->failure().empty() && Clock::now() < deadline) {
+  while (status != std::future_status::ready && works_->failure().empty() &&
+         !is_late(begin, parts.timeout + kConnectSlack)) {
     status = made.wait_for(kPollDelay);
   }
   std::string problem = "the connections do not come about";
@@ -130,7 +184,7 @@ c10::intrusive_ptr<ProcessBackend> ProcessTransport::connect(const BackendParts&
 void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout) {
   const std::string count = concat("num_open/", facts.name);
   const auto size = static_cast<std::int64_t>(facts.members.size());
-  const Clock::time_point deadline = Clock::now() + timeout;
+  const Clock::time_point begin = Clock::now();
   const auto num_there = std::make_shared<std::atomic<std::int64_t>>(0);
   bool answers = watch_->ask(
       [count, mine = open_key(facts.name, rank_)](c10d::Store& store) {
@@ -141,20 +195,28 @@ void ProcessTransport::await_members(const ChannelFacts& facts, std::chrono::mil
   while (answers && works_->failure().empty()) {
     answers = watch_->ask([count, num_there](c10d::Store& store) { *num_there = store.add(count, 0); }, kStoreTime);
     if (answers && *num_there >= size) return;
-    if (Clock::now() >= deadline) {
+    if (is_late(begin, timeout)) {
       const auto missing = missing_members(facts);
       if (!missing) break;
-      // The last ones came meanwhile.
+      // The last ones may have come meanwhile.
       if (missing->empty()) return;
-      throw PeerError("[comm] not all ranks have asked for a group in time: ", named_ranks(facts.members), ", channel ",
-                      facts.name, ", limit ", seconds_text(timeout.count() * 1'000'000), ": missing ",
-                      named_ranks(*missing));
+      fail_unmet(facts, *missing, timeout);
     }
     std::this_thread::sleep_for(kPollDelay + kPollDelayPerRank * size);
   }
   const std::string known = works_->failure();
   throw PeerError("[comm] cannot open a group: ", named_ranks(facts.members), ", channel ", facts.name, ": ",
                   known.empty() ? concat("the ranks' store does not answer, ", link_.keeper, " serves it") : known);
+}
+
+void ProcessTransport::fail_unmet(const ChannelFacts& facts, const std::vector<std::int64_t>& missing,
+                                  std::chrono::milliseconds timeout) {
+  const std::string text = concat("[comm] not all ranks have asked for a group in time: missing ", named_ranks(missing),
+                                  ": ", named_ranks(facts.members), ", channel ", facts.name, ", limit ",
+                                  seconds_text(timeout.count() * 1'000'000));
+  self_->report(TITAN_DUMP_TIMEOUT, text);
+  const Testimony testimony = ask_everybody(without(facts.members, rank_), TITAN_DUMP_TIMEOUT, text);
+  throw PeerError(text, testimony.store_problem.empty() ? whereabouts(missing, testimony) : std::string());
 }
 
 std::optional<std::vector<std::int64_t>> ProcessTransport::missing_members(const ChannelFacts& facts) {
@@ -170,39 +232,63 @@ std::optional<std::vector<std::int64_t>> ProcessTransport::missing_members(const
 }
 
 void ProcessTransport::announce(const WorkRecord& record) {
-  log_->note(record);
+  self_->calls().note(record);
   works_->announce(record);
 }
 
-std::string ProcessTransport::inquire(const WorkRecord& record) {
-  const auto cut_short = [this] { return quotes_->load(); };
-  const Testimony testimony = question(*watch_, without(record.members, rank_), cut_short);
-  if (cut_short()) return works_->failure();
+Testimony ProcessTransport::ask_everybody(const std::vector<std::int64_t>& members, std::int32_t cause,
+                                          const std::string& reason) {
+  std::vector<std::int64_t> everybody(static_cast<std::size_t>(world_size_));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  self_->set_alarmed();
+  const Inquiry inquiry{cause, concat("rank ", rank_, ": ", reason), members, without(std::move(everybody), rank_)};
+  Testimony testimony = question(*watch_, inquiry, [this] { return quotes_->load(); });
+  num_silent_ = static_cast<std::int64_t>(testimony.asked.size() - testimony.answers.size());
+  return testimony;
+}
+
+Finding ProcessTransport::inquire(const WorkRecord& record, std::int32_t cause, const std::string& reason) {
+  const Testimony testimony = ask_everybody(without(record.members, rank_), cause, reason);
+  if (quotes_->load()) return {{}, concat(": ", works_->failure())};
   if (!testimony.store_problem.empty()) {
-    return concat("missing ", link_.keeper,
-                  ", which serves the ranks' store: stopped, dead or cut off: ", printable(testimony.store_problem));
+    return {concat("missing ", link_.keeper),
+            concat("\n  ", link_.keeper,
+                   " serves the ranks' store, which does not answer: stopped, dead or "
+                   "cut off: ",
+                   printable(testimony.store_problem))};
   }
-  num_silent_ = static_cast<std::int64_t>(record.members.size() - 1 - testimony.answers.size());
-  return verdict(record, rank_, log_->call_of(record), testimony);
+  return verdict(record, rank_, self_->calls().history(), testimony);
 }
 
-void ProcessTransport::give_up_late(const WorkRecord& record) {
-  const std::string elapsed = seconds_text(monotonic_nanoseconds() - record.created);
-  abort(concat("[comm] a call was not done in time: ", describe(record), ", elapsed ", elapsed, ", limit ",
-               seconds_text(record.timeout_ms * 1'000'000), ": ", inquire(record)));
+ProcessTransport::Clock::time_point ProcessTransport::give_up_late(const WorkRecord& record) {
+  const auto deadline = held_until() + std::chrono::milliseconds(record.timeout_ms);
+  if (deadline > Clock::now()) return deadline;
+  const std::string what =
+      concat(describe(record), ", elapsed ", seconds_text(monotonic_nanoseconds() - record.created), ", limit ",
+             seconds_text(record.timeout_ms * 1'000'000));
+  self_->report(TITAN_DUMP_TIMEOUT, concat("[comm] a call was not done in time: ", what));
+  const Finding found = inquire(record, TITAN_DUMP_TIMEOUT, concat("a call was not done in time: ", what));
+  const std::string missing = found.missing.empty() ? std::string() : concat(found.missing, ", ");
+  abort(concat("[comm] a call was not done in time: ", missing, what, found.more));
+  return deadline;
 }
 
-std::string ProcessTransport::explain_timeout(const WorkRecord& record) { return inquire(record); }
+Finding ProcessTransport::explain_timeout(const WorkRecord& record) {
+  return inquire(record, TITAN_DUMP_TIMEOUT, concat("a call was not done in time: ", describe(record)));
+}
 
-std::string ProcessTransport::explain_failure(const WorkRecord& record, const std::string& text) {
+Finding ProcessTransport::explain_failure(const WorkRecord& record, const std::string& text) {
   const std::string known = works_->failure();
-  if (!known.empty()) return known;
-  if (works_->explains(text)) return text;
+  if (!known.empty()) return {{}, concat(": ", known)};
+  if (works_->explains(text)) return {{}, concat(": ", text)};
   // A rank that fails says why before it breaks its connections.
   watch_->look(kStoreTime);
-  if (quotes_->load()) return works_->failure();
-  const std::string found = inquire(record);
-  return quotes_->load() ? found : concat("a connection was lost: ", found, "; ", printable(text));
+  if (quotes_->load()) return {{}, concat(": ", works_->failure())};
+  Finding found = inquire(record, TITAN_DUMP_ERROR, concat("a connection was lost: ", describe(record)));
+  if (quotes_->load()) return found;
+  found.missing = found.missing.empty() ? "a connection was lost" : concat("a connection was lost, ", found.missing);
+  found.more += concat("\n  the connection said: ", printable(text));
+  return found;
 }
 
 void ProcessTransport::abort(std::string_view reason) noexcept {

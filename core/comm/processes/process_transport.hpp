@@ -8,9 +8,10 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
-#include "core/comm/processes/call_log.hpp"
 #include "core/comm/processes/pending_works.hpp"
+#include "core/comm/processes/self_portrait.hpp"
 #include "core/comm/processes/store.hpp"
+#include "core/comm/processes/testimony.hpp"
 #include "core/comm/processes/watch.hpp"
 #include "core/comm/transport.hpp"
 
@@ -44,18 +45,30 @@ class ProcessTransport : public Transport {
 
   c10::intrusive_ptr<c10d::Backend> open(const ChannelFacts& facts, std::chrono::milliseconds timeout) override;
   void announce(const WorkRecord& record) override;
-  std::string explain_timeout(const WorkRecord& record) override;
-  std::string explain_failure(const WorkRecord& record, const std::string& text) override;
+  void introduce(std::shared_ptr<WitnessStand> stand) override;
+  void waits_for(const WorkRecord* record) override;
+  Finding explain_timeout(const WorkRecord& record) override;
+  Finding explain_failure(const WorkRecord& record, const std::string& text) override;
+  void hold(bool on) override;
+  std::chrono::steady_clock::time_point held_until() override;
   void abort(std::string_view reason) noexcept override;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void await_members(const ChannelFacts& facts, std::chrono::milliseconds timeout);
+  [[noreturn]] void fail_unmet(const ChannelFacts& facts, const std::vector<std::int64_t>& missing,
+                               std::chrono::milliseconds timeout);
   c10::intrusive_ptr<ProcessBackend> connect(const BackendParts& parts);
   /// Those that have not asked for the channel; nothing when the store does not answer.
   std::optional<std::vector<std::int64_t>> missing_members(const ChannelFacts& facts);
-  std::string inquire(const WorkRecord& record);
-  /// [any thread] Ends the run for a call that a device has not done in time.
-  void give_up_late(const WorkRecord& record);
+  /// Whether something has taken longer than the limit, the time in which deadlines were suspended left out.
+  bool is_late(Clock::time_point begin, std::chrono::milliseconds limit);
+  /// Raises an alarm and hears the others.
+  Testimony ask_everybody(const std::vector<std::int64_t>& members, std::int32_t cause, const std::string& reason);
+  Finding inquire(const WorkRecord& record, std::int32_t cause, const std::string& reason);
+  /// [any thread] Ends the run for a call that a device has not done in time, or gives it more.
+  Clock::time_point give_up_late(const WorkRecord& record);
   void post_failure(const std::string& text);
   /// Keeps the store for those that have not read why the run failed.
   void await_readers();
@@ -65,8 +78,9 @@ class ProcessTransport : public Transport {
   std::int64_t rank_, world_size_;
   MakeBackend make_backend_;
   std::shared_ptr<PendingWorks> works_;
-  std::shared_ptr<CallLog> log_;
+  std::shared_ptr<SelfPortrait> self_;
   std::shared_ptr<std::atomic<bool>> quotes_;  // another rank failed first
+  std::int64_t num_holds_ = 0, hold_number_ = 0;
   std::atomic<bool> aborted_{false};
   std::atomic<std::int64_t> num_silent_{0};  // ranks that gave no answer when asked
   std::mutex mutex_;

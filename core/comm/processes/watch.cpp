@@ -9,20 +9,34 @@
 #include <mutex>
 #include <thread>
 
+#include "core/base/process_identity.hpp"
 #include "core/base/text.hpp"
 #include "core/comm/description.hpp"
 
 namespace titan::comm {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 constexpr auto kLookEvery = std::chrono::milliseconds(300);
 constexpr auto kLookEveryPerRank = std::chrono::milliseconds(1);
 constexpr auto kEndTime = std::chrono::seconds(1);
 // Each is some requests to a store that many ranks ask at once.
 constexpr std::ptrdiff_t kRanksOfAPiece = 128;
 constexpr const char* kNumLeftKey = "num_left";
+constexpr const char* kAlarmKey = "alarm";
+constexpr const char* kAlarmReasonKey = "alarm_reason";
+constexpr const char* kNumHoldsKey = "num_holds";
+constexpr const char* kReleased = "released";
 
 std::string leave_key(std::int64_t number) { return concat("leave/", number); }
+std::string hold_key(std::int64_t number) { return concat("hold/", number); }
+
+/// Another rank's text, whose lines stay lines.
+std::string safe_lines(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  for (std::string& line : lines) line = printable(line);
+  return join(lines, "\n");
+}
 
 }  // namespace
 
@@ -45,6 +59,10 @@ struct Watch::State {
   bool told_failure = false;
   std::int64_t last_alarm = 0;
   std::int64_t num_told = 0;  // whose leaving was told
+  std::int64_t num_holds = 0;
+  std::vector<std::int64_t> holds;  // not ended, by number
+  Clock::time_point held_until{};
+  bool is_held = false;
 
   void run() {
     std::unique_lock lock(mutex);
@@ -69,6 +87,7 @@ struct Watch::State {
       for (const auto& request : now) request->run(*store);
       look_for_failure();
       look_for_leaving();
+      look_for_holds();
       answer_alarm();
       return {};
     } catch (const std::exception&) {
@@ -79,7 +98,7 @@ struct Watch::State {
   void look_for_failure() {
     if (told_failure || !store->check({kFailureKey})) return;
     told_failure = true;
-    callbacks.failed(printable(store->get_to_str(kFailureKey)));
+    callbacks.failed(safe_lines(store->get_to_str(kFailureKey)));
     store->add(kFailureReadKey, 1);
   }
 
@@ -94,11 +113,30 @@ struct Watch::State {
     }
   }
 
+  void look_for_holds() {
+    const std::int64_t now = store->add(kNumHoldsKey, 0);
+    while (num_holds < now) holds.push_back(++num_holds);
+    const auto has_ended = [&](std::int64_t number) {
+      // The number is counted up before the text is there.
+      if (!store->check({hold_key(number)})) return false;
+      const std::string holder = store->get_to_str(hold_key(number));
+      return holder == kReleased || has_process_ended(holder);
+    };
+    holds.erase(std::remove_if(holds.begin(), holds.end(), has_ended), holds.end());
+    const std::lock_guard lock(mutex);
+    if (is_held || !holds.empty()) held_until = Clock::now();
+    is_held = !holds.empty();
+  }
+
   void answer_alarm() {
     const std::int64_t alarm = store->add(kAlarmKey, 0);
     if (alarm == last_alarm) return;
     last_alarm = alarm;
     store->set(answer_key(rank), concat(alarm, '\n', callbacks.answer()));
+    const std::string text = store->get_to_str(kAlarmReasonKey);
+    std::int32_t cause = 0;
+    std::from_chars(text.data(), text.data() + text.size(), cause);
+    callbacks.alarmed(cause, safe_lines(text.substr(std::min(text.size(), text.find('\n') + 1))));
   }
 };
 
@@ -151,6 +189,13 @@ void Watch::look(std::chrono::milliseconds limit) {
 
 std::chrono::milliseconds Watch::look_period() const { return state_->period; }
 
+std::chrono::steady_clock::time_point Watch::held_until() const {
+  const std::lock_guard lock(state_->mutex);
+  // A holder that serves the store may be stopped, in a debugger.
+  const bool is_held = state_->is_held && state_->problem.empty();
+  return is_held ? Clock::now() : state_->held_until;
+}
+
 std::string Watch::store_problem() const {
   const std::lock_guard lock(state_->mutex);
   return state_->problem;
@@ -162,6 +207,19 @@ void post_leave(c10d::Store& store, std::int64_t rank, const std::string& histor
 }
 
 std::int64_t num_left(c10d::Store& store) { return store.add(kNumLeftKey, 0); }
+
+std::int64_t raise_alarm(c10d::Store& store, std::int32_t cause, const std::string& reason) {
+  store.set(kAlarmReasonKey, concat(cause, '\n', reason));
+  return store.add(kAlarmKey, 1);
+}
+
+std::int64_t post_hold(c10d::Store& store) {
+  const std::int64_t number = store.add(kNumHoldsKey, 1);
+  store.set(hold_key(number), process_identity());
+  return number;
+}
+
+void end_hold(c10d::Store& store, std::int64_t number) { store.set(hold_key(number), std::string(kReleased)); }
 
 std::string answer_key(std::int64_t rank) { return concat("answer/", rank); }
 std::string left_key(std::int64_t rank) { return concat("left/", rank); }

@@ -3,6 +3,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,9 +15,9 @@ class Store;
 
 namespace titan::comm {
 
-/// A thread with a connection of its own to the ranks' store: looks there for the failure of another rank and for
-/// alarms, and answers those, whatever the training thread is doing. Nobody ever waits for the store itself: it may
-/// have died with its rank.
+/// A thread with a connection of its own to the ranks' store: looks there for the failure of another rank, for holds
+/// and for alarms, and answers those, whatever the training thread is doing. Nobody ever waits for the store itself: it
+/// may have died with its rank.
 class Watch {
  public:
   struct Callbacks {
@@ -26,6 +27,8 @@ class Watch {
     std::function<void(std::int64_t rank, const std::string& history)> left;
     /// What this rank answers to an alarm.
     std::function<std::string()> answer;
+    /// A rank has raised an alarm: a TITAN_DUMP_* cause, and why. Called after the answer is in the store.
+    std::function<void(std::int32_t cause, const std::string& reason)> alarmed;
   };
 
   /// The more ranks there are, the less often each looks: all ask one store.
@@ -42,7 +45,9 @@ class Watch {
   bool ask_each(const std::vector<std::int64_t>& ranks,
                 const std::function<void(c10d::Store& store, std::int64_t rank)>& request,
                 std::chrono::milliseconds limit);
-  /// Looks for a failure now.
+  /// [any thread] When a rank last held the deadlines of all, as far as this one has seen: now, while one does.
+  std::chrono::steady_clock::time_point held_until() const;
+  /// Looks for a failure, an alarm and holds now.
   void look(std::chrono::milliseconds limit);
   /// How long something may stand in the store before this rank, or any other, sees it.
   std::chrono::milliseconds look_period() const;
@@ -60,10 +65,17 @@ void post_leave(c10d::Store& store, std::int64_t rank, const std::string& histor
 /// How many ranks have said so.
 std::int64_t num_left(c10d::Store& store);
 
+/// Raises an alarm and gives its number, from 1.
+std::int64_t raise_alarm(c10d::Store& store, std::int32_t cause, const std::string& reason);
+
+/// Begins a hold of all deadlines by the calling process and gives its number.
+std::int64_t post_hold(c10d::Store& store);
+/// Ends it. One whose process has ended does not count either.
+void end_hold(c10d::Store& store, std::int64_t number);
+
 /// Keys of the store, below the run's prefix.
 inline constexpr const char* kFailureKey = "failure";
 inline constexpr const char* kFailureReadKey = "failure_read";
-inline constexpr const char* kAlarmKey = "alarm";
 std::string answer_key(std::int64_t rank);
 std::string left_key(std::int64_t rank);
 

@@ -158,9 +158,9 @@ ThreadHub::WorkPointer ThreadHub::post(const ChannelFacts& facts, const WorkReco
   return work;
 }
 
-std::string ThreadHub::missing(const WorkRecord& record, std::int64_t rank) {
+Finding ThreadHub::missing(const WorkRecord& record, std::int64_t rank) {
   const std::lock_guard lock(mutex_);
-  if (record.is_p2p) return concat("missing rank ", record.peer);
+  if (record.is_p2p) return {concat("missing rank ", record.peer), {}};
   const auto room = rooms_.find(record.channel);
   if (room == rooms_.end()) return {};
   const auto meeting = room->second.meetings.find(record.sequence);
@@ -172,9 +172,20 @@ std::string ThreadHub::missing(const WorkRecord& record, std::int64_t rank) {
     if (meeting->second[i].work != nullptr || member == rank) continue;
     absent.push_back(member);
     const std::string& last = room->second.last_calls[i];
-    last_calls += concat("; last call of rank ", member, " in this group: ", last.empty() ? "none" : last);
+    last_calls += concat("\n  rank ", member, ": last call in this group: ", last.empty() ? "none" : last);
   }
-  return concat("missing ", named_ranks(absent), last_calls);
+  return {concat("missing ", named_ranks(absent)), last_calls};
+}
+
+void ThreadHub::hold(bool on) {
+  const std::lock_guard lock(mutex_);
+  num_holds_ += on ? 1 : -1;
+  held_until_ = TimedWork::Clock::now();
+}
+
+TimedWork::Clock::time_point ThreadHub::held_until() {
+  const std::lock_guard lock(mutex_);
+  return num_holds_ > 0 ? TimedWork::Clock::now() : held_until_;
 }
 
 void ThreadHub::abort(const std::string& reason) {

@@ -34,8 +34,13 @@ class ThreadHub {
   WorkPointer send(const ChannelFacts& facts, const WorkRecord& record, const at::Tensor& tensor, int peer, int tag);
   WorkPointer receive(const ChannelFacts& facts, const WorkRecord& record, const at::Tensor& tensor, int peer, int tag);
 
-  /// Which ranks a call lacks, with the last call each of them made in the channel; empty: none.
-  std::string missing(const WorkRecord& record, std::int64_t rank);
+  /// Which ranks a call lacks, with the last call each of them made in the channel.
+  Finding missing(const WorkRecord& record, std::int64_t rank);
+
+  /// Suspends all deadlines, or takes one suspension back.
+  void hold(bool on);
+  /// When they last were suspended: now, while they are.
+  TimedWork::Clock::time_point held_until();
 
   /// Makes all calls fail, now and later. The first reason counts.
   void abort(const std::string& reason);
@@ -70,6 +75,8 @@ class ThreadHub {
 
   std::mutex mutex_;
   std::string failure_;
+  std::int64_t num_holds_ = 0;
+  TimedWork::Clock::time_point held_until_{};
   std::set<std::int64_t> joined_, left_;
   std::map<std::string, Room> rooms_;
   std::map<Route, Post> posts_;

@@ -6,12 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <thread>
 
 #include "core/base/error.hpp"
 #include "core/comm/communicator.hpp"
 #include "tests/support/rank_threads.hpp"
+#include "titan/abi/observer.h"
 
 namespace titan::comm {
 namespace {
@@ -75,9 +77,80 @@ TEST(Deadline, NamesTheMissingRanksAndTheirLastCalls) {
         << rank;
   }
   // The rank whose deadline passed first names the missing ones, and the other one quotes it.
-  EXPECT_THAT(errors[0], AllOf(HasSubstr("limit 0.3 s: missing ranks 1, 3"),
-                               HasSubstr("last call of rank 1 in this group: barrier, sequence 1 in module layers.3")));
+  EXPECT_THAT(errors[0],
+              AllOf(HasSubstr("not done in time: missing ranks 1, 3, all_reduce, sequence 2"), HasSubstr("limit 0.3 s"),
+                    HasSubstr("rank 1: last call in this group: barrier, sequence 1 in module layers.3")));
   EXPECT_THAT(errors[2], HasSubstr("missing ranks 1, 3"));
+}
+
+TEST(Deadline, IsNoneWhileARankHoldsThemAll) {
+  Gate held(2);
+  run_rank_threads(2, [&](Communicator& communicator) {
+    communicator.set_timeout(milliseconds(communicator.rank() == 1 ? 60'000 : 100));
+    if (communicator.rank() == 1) {
+      communicator.hold();
+      communicator.hold();
+      communicator.release();
+    }
+    held.pass();
+    if (communicator.rank() == 1) std::this_thread::sleep_for(milliseconds(500));
+    const at::Tensor tensor = at::ones({1});
+    communicator.world().all_reduce(tensor)->wait();
+    EXPECT_EQ(tensor.item<float>(), 2);
+    if (communicator.rank() == 1) communicator.release();
+  });
+}
+
+TEST(Deadline, IsWholeAgainAfterAHold) {
+  Gate held(2), gate(2);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<std::string> errors = errors_of(2, [&](Communicator& communicator) {
+    communicator.set_timeout(milliseconds(200));
+    if (communicator.rank() == 1) communicator.hold();
+    held.pass();
+    std::string error = "no PeerError";
+    if (communicator.rank() == 0) error = peer_error([&] { communicator.world().barrier(); });
+    if (communicator.rank() == 1) {
+      std::this_thread::sleep_for(milliseconds(300));
+      communicator.release();
+    }
+    gate.pass();
+    throw PeerError(error);
+  });
+  EXPECT_THAT(errors[0], HasSubstr("missing rank 1"));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(500));
+}
+
+TEST(Deadline, AHoldEndsWithItsRank) {
+  Gate held(2);
+  const std::vector<std::string> errors = errors_of(2, [&](Communicator& communicator) {
+    communicator.set_timeout(milliseconds(200));
+    if (communicator.rank() == 1) communicator.hold();
+    held.pass();
+    if (communicator.rank() == 0) communicator.world().barrier();
+  });
+  EXPECT_THAT(errors[0], HasSubstr("rank 1"));
+}
+
+TEST(Trouble, IsToldBeforeAnythingIsGivenUp) {
+  Gate gate(2);
+  std::array<std::vector<std::pair<std::int32_t, std::string>>, 2> told;
+  errors_of(2, [&](Communicator& communicator) {
+    communicator.set_timeout(milliseconds(200));
+    auto& mine = told[static_cast<std::size_t>(communicator.rank())];
+    communicator.set_witness({[] { return "step 3"; },
+                              [&](std::int32_t cause, std::string_view reason) { mine.emplace_back(cause, reason); }});
+    EXPECT_EQ(communicator.place(), "step 3");
+    if (communicator.rank() == 0) peer_error([&] { communicator.world().barrier(); });
+    gate.pass();
+    communicator.set_witness({});
+    throw PeerError("done");
+  });
+  ASSERT_GE(told[0].size(), 2u);
+  EXPECT_EQ(told[0].front().first, TITAN_DUMP_TIMEOUT);
+  EXPECT_THAT(told[0].front().second, HasSubstr("barrier, sequence 1"));
+  EXPECT_EQ(told[0].back().first, TITAN_DUMP_TIMEOUT) << "the cause stays the first one";
+  EXPECT_THAT(told[0].back().second, HasSubstr("missing rank 1"));
 }
 
 TEST(Deadline, OfASendNamesThePeer) {

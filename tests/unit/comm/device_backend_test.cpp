@@ -82,11 +82,24 @@ TEST_F(DeviceWorks, FailWithTheDevicesError) {
   EXPECT_THAT(work->failure(), HasSubstr("remote process exited"));
 }
 
+TEST_F(DeviceWorks, HaveMoreTimeWhileDeadlinesAreHeld) {
+  std::atomic<int> told{0};
+  works_->on_late([&](const WorkRecord&) {
+    return ++told < 4 ? TimedWork::Clock::now() + milliseconds(20) : TimedWork::Clock::time_point();
+  });
+  const auto late = start(20);
+  while (told < 4) std::this_thread::sleep_for(milliseconds(1));
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_EQ(told, 4) << "then the run was given up";
+  works_->on_late(nullptr);
+}
+
 TEST_F(DeviceWorks, AreToldWhenTheyAreLate) {
   std::atomic<int> told{0};
   works_->on_late([&](const WorkRecord& record) {
     EXPECT_EQ(record.op, "all_reduce");
     ++told;
+    return TimedWork::Clock::time_point();
   });
   const auto in_time = start(60000), late = start(50), later = start(60);
   device_->works[0]->complete();

@@ -22,6 +22,16 @@ TEST(Recorder, NumbersRecordsFromOneAndForgetsTheOldest) {
   EXPECT_EQ(recorder.count(), 3u);
 }
 
+TEST(Recorder, KeepsTheNewestOfASmallerCapacity) {
+  Recorder recorder;
+  for (const char* op : {"a", "b", "c"}) recorder.add(record_of(op));
+  recorder.set_capacity(1);
+  EXPECT_EQ(recorder.snapshot().front().op, "c");
+  recorder.add(record_of("d"));
+  ASSERT_EQ(recorder.snapshot().size(), 1u);
+  EXPECT_EQ(recorder.snapshot().front().id, 4u);
+}
+
 TEST(Recorder, ChangesOnlyWhatItStillHas) {
   Recorder recorder(2);
   for (const char* op : {"a", "b", "c"}) recorder.add(record_of(op));

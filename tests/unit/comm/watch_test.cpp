@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
 #include <atomic>
@@ -10,6 +12,7 @@
 #include <numeric>
 #include <thread>
 
+#include "core/base/process_identity.hpp"
 #include "core/comm/processes/inquiry.hpp"
 
 namespace titan::comm {
@@ -36,7 +39,10 @@ struct Told {
   Watch::Callbacks callbacks(const std::string& answer = "") {
     return {[this](const std::string& text) { add("failed: " + text); },
             [this](std::int64_t rank, const std::string& history) { add("left: " + std::to_string(rank) + history); },
-            [answer] { return answer; }};
+            [answer] { return answer; },
+            [this](std::int32_t cause, const std::string& reason) {
+              add("alarmed: " + std::to_string(cause) + ' ' + reason);
+            }};
   }
 };
 
@@ -58,11 +64,11 @@ class Watching : public ::testing::Test {
 };
 
 TEST_F(Watching, TellsAFailureOnceAndThatItWasRead) {
-  store_->set(kFailureKey, std::string("rank 1 failed:\nbadly"));
+  store_->set(kFailureKey, std::string("rank 1 failed:\nbadly\x1b"));
   Watch watch(store_, 0, 4, told_.callbacks());
   watch.look(seconds(60));
   watch.look(seconds(60));
-  EXPECT_THAT(told_.all(), ElementsAre("failed: rank 1 failed:\\nbadly"));
+  EXPECT_THAT(told_.all(), ElementsAre("failed: rank 1 failed:\nbadly\\x1b"));
   EXPECT_EQ(store_->add(kFailureReadKey, 0), 1);
 }
 
@@ -78,19 +84,23 @@ TEST_F(Watching, TellsWhoLeft) {
 
 TEST_F(Watching, AnswersQuestionsOfOthers) {
   Told other;
-  Watch asking(store_, 0, 4, told_.callbacks()), asked(store_, 1, 4, other.callbacks("world\t7\tbarrier\t\n"));
+  Watch asking(store_, 0, 4, told_.callbacks()),
+      asked(store_, 1, 4, other.callbacks("step 3\n\n\nworld\t7\tbarrier\t\n"));
   for (int turn = 0; turn < 2; ++turn) {
-    const Testimony testimony = question(asking, {1}, [] { return false; });
+    const Testimony testimony = question(asking, {2, "late", {1}, {1}}, [] { return false; });
     ASSERT_EQ(testimony.answers.count(1), 1u);
-    EXPECT_EQ(testimony.answers.at(1).last("world")->sequence, 7u);
+    EXPECT_EQ(testimony.answers.at(1).place, "step 3");
+    EXPECT_EQ(testimony.answers.at(1).history.last("world")->sequence, 7u);
     EXPECT_EQ(testimony.store_problem, "");
   }
+  asked.look(seconds(60));
+  EXPECT_THAT(other.all(), ElementsAre("alarmed: 2 late", "alarmed: 2 late"));
 }
 
 TEST_F(Watching, NamesTheSilentByTheirAbsence) {
   Watch asking(store_, 0, 4, told_.callbacks());
   store_->set(left_key(2), std::string("1"));
-  const Testimony testimony = question(asking, {1, 2}, [] { return false; });
+  const Testimony testimony = question(asking, {1, "late", {1, 2}, {1, 2}}, [] { return false; });
   EXPECT_TRUE(testimony.answers.empty());
   EXPECT_THAT(testimony.left, ElementsAre(2));
 }
@@ -100,9 +110,57 @@ TEST_F(Watching, AsksForManyRanksInPieces) {
   // All together take longer than any single request may.
   std::vector<std::int64_t> ranks(600);
   std::iota(ranks.begin(), ranks.end(), 1);
-  const Testimony testimony = question(watch, ranks, [] { return false; });
+  const Testimony testimony = question(watch, {1, "late", ranks, ranks}, [] { return false; });
   EXPECT_EQ(testimony.store_problem, "");
   EXPECT_TRUE(testimony.answers.empty());
+}
+
+// The group is small, the run is not: whoever was first asks for all.
+TEST_F(Watching, AsksTheMembersAloneWhenOthersAskedBefore) {
+  Watch watch(store_, 0, 4, told_.callbacks());
+  std::vector<std::int64_t> everybody(40);
+  std::iota(everybody.begin(), everybody.end(), 1);
+  const auto ask = [&] { return question(watch, {1, "late", {7}, everybody}, [] { return false; }).asked.size(); };
+  EXPECT_EQ(ask(), 40u);
+  EXPECT_EQ(ask(), 1u);
+}
+
+TEST_F(Watching, KnowsWhileAndUntilWhenDeadlinesAreHeld) {
+  using Clock = std::chrono::steady_clock;
+  Watch watch(store_, 0, 4, told_.callbacks());
+  watch.look(seconds(60));
+  EXPECT_LT(watch.held_until(), Clock::now() - seconds(1)) << "never";
+  const std::int64_t one = post_hold(*store_), two = post_hold(*store_);
+  watch.look(seconds(60));
+  const auto later = Clock::now();
+  EXPECT_GE(watch.held_until(), later);
+  end_hold(*store_, one);
+  watch.look(seconds(60));
+  EXPECT_GE(watch.held_until(), later) << "somebody else holds still";
+  const auto before_the_end = Clock::now();
+  end_hold(*store_, two);
+  watch.look(seconds(60));
+  const auto after_the_end = Clock::now();
+  EXPECT_GE(watch.held_until(), before_the_end);
+  EXPECT_LE(watch.held_until(), after_the_end);
+}
+
+TEST_F(Watching, AHolderThatHasEndedHoldsNobody) {
+  Watch watch(store_, 0, 4, told_.callbacks());
+  store_->add("num_holds", 1);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // A process of its own: what it writes here nobody else sees.
+    ::_exit(0);
+  }
+  // As the child would have said it, of a number that is no process any more after the wait.
+  std::string holder = process_identity();
+  holder = holder.substr(0, holder.find(' ')) + ' ' + std::to_string(child) + " 1";
+  ::waitpid(child, nullptr, 0);
+  store_->set("hold/1", holder);
+  watch.look(seconds(60));
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_LT(watch.held_until(), now);
 }
 
 TEST_F(Watching, AsksForEachRankOnceInOrder) {
@@ -136,7 +194,7 @@ TEST_F(Watching, KnowsThatTheStoreIsLost) {
   Watch watch(store_, 0, 4, told_.callbacks());
   EXPECT_FALSE(watch.ask([](c10d::Store&) { throw std::runtime_error("connection reset"); }, seconds(60)));
   EXPECT_THAT(watch.store_problem(), HasSubstr("connection reset"));
-  const Testimony testimony = question(watch, {1}, [] { return false; });
+  const Testimony testimony = question(watch, {1, "late", {1}, {1}}, [] { return false; });
   EXPECT_THAT(testimony.store_problem, HasSubstr("connection reset"));
 }
 

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "core/comm/processes/call_log.hpp"
+#include "core/comm/processes/testimony.hpp"
+#include "core/comm/witness.hpp"
+
+namespace titan::comm {
+
+/// What a rank that is a process knows of itself, for those who ask it and for what it writes down. Thread-safe.
+class SelfPortrait {
+ public:
+  /// Made on the training thread.
+  explicit SelfPortrait(std::int64_t rank);
+
+  CallLog& calls() { return calls_; }
+  /// Until there is a stand, there is nobody to report to.
+  void introduce(std::shared_ptr<WitnessStand> stand);
+  /// The call that the training thread waits for, which lives until the next one is named; null: none.
+  void set_waits(const WorkRecord* record);
+  /// The group that the training thread opens; empty: none.
+  void set_opens(std::string group);
+  /// Says that this rank has raised an alarm: it need not be told of it.
+  void set_alarmed() { is_alarmed_ = true; }
+  bool is_alarmed() const { return is_alarmed_; }
+
+  /// Answers an alarm. Looks at the training thread, where that waits for nobody.
+  Answer answer() const;
+  /// Tells the witness.
+  void report(std::int32_t cause, std::string_view reason) const noexcept;
+
+ private:
+  std::string waits() const;
+  std::shared_ptr<WitnessStand> stand() const;
+
+  pid_t training_thread_;
+  CallLog calls_;
+  std::atomic<bool> is_alarmed_{false};
+  mutable std::mutex mutex_;
+  const WorkRecord* record_ = nullptr;
+  std::string opens_;
+  std::shared_ptr<WitnessStand> stand_;
+};
+
+}  // namespace titan::comm

@@ -1,0 +1,163 @@
+#include <algorithm>
+
+#include "core/base/text.hpp"
+#include "core/comm/description.hpp"
+#include "core/comm/processes/inquiry.hpp"
+
+namespace titan::comm {
+namespace {
+
+// Of very many ranks the first tell enough.
+constexpr std::size_t kMostLines = 12;
+
+std::string with_module(const LoggedCall& call) {
+  return call.module.empty() ? call.signature : concat(call.signature, " in module ", call.module);
+}
+
+std::string with_sequence(const LoggedCall* call) {
+  return call == nullptr ? "none" : concat(with_module(*call), ", sequence ", call->sequence);
+}
+
+/// What a rank is doing: "step 3, backward, in layers.2; waits for all_reduce, sequence 4, ...".
+std::string doing(const Answer& answer) {
+  std::vector<std::string> parts;
+  if (!answer.place.empty()) parts.push_back(concat("is at ", answer.place));
+  if (!answer.waits.empty()) parts.push_back(concat("waits for ", answer.waits));
+  if (!answer.stack.empty()) parts.push_back(concat("runs ", answer.stack));
+  return join(parts, "; ");
+}
+
+/// "float32 [4]" of "send of float32 [4]".
+std::string_view after_of(std::string_view signature) {
+  const std::size_t at = signature.find(" of ");
+  return at == std::string_view::npos ? std::string_view() : signature.substr(at + 4);
+}
+
+/// One rank's way to the verdict on a call.
+class Judge {
+ public:
+  Judge(const WorkRecord& record, std::int64_t rank, const CallHistory& mine, const Testimony& testimony)
+      : record_(record), rank_(rank), mine_(mine), testimony_(testimony) {}
+
+  Finding judge() {
+    for (const std::int64_t member : record_.members) {
+      if (member == rank_ || (record_.is_p2p && member != record_.peer)) continue;
+      hear(member);
+    }
+    // Ranks that answer may themselves be waiting for those that do not.
+    const bool some_are_gone = !silent_.empty() || !left_.empty();
+    Finding finding;
+    const std::vector<std::int64_t> missing = some_are_gone ? gone() : behind_;
+    if (!missing.empty()) finding.missing = concat("missing ", named_ranks(missing));
+    if (!silent_.empty()) add_line(silence());
+    if (some_are_gone && !behind_.empty()) add_line(concat("not there yet either: ", named_ranks(behind_)));
+    for (const std::int64_t member : left_) add_line(concat("rank ", member, " has left the run"));
+    for (const std::string& text : differences_) add_line(text);
+    for (const std::int64_t member : behind_) add_line(whereabouts_of(member));
+    if (!missing.empty()) look_elsewhere();
+    if (lines_.empty()) add_line("all ranks answer and have made this call: their connections are stuck or slow");
+    finding.more = text();
+    return finding;
+  }
+
+ private:
+  void hear(std::int64_t member) {
+    const auto answer = testimony_.answers.find(member);
+    if (answer == testimony_.answers.end()) {
+      (testimony_.left.count(member) != 0 ? left_ : silent_).push_back(member);
+      return;
+    }
+    const CallHistory& history = answer->second.history;
+    const std::string stream = CallHistory::meeting_stream(record_, rank_);
+    const LoggedCall* const last = history.last(stream);
+    if (last == nullptr || last->sequence < record_.sequence) return behind_.push_back(member);
+    if (const LoggedCall* const met = history.find(stream, record_.sequence)) compare(member, *met);
+  }
+
+  void compare(std::int64_t member, const LoggedCall& met) {
+    const LoggedCall* const own = mine_.find(CallHistory::stream(record_, rank_), record_.sequence);
+    if (own == nullptr) return;
+    const bool is_same =
+        record_.is_p2p ? after_of(met.signature) == after_of(own->signature) : met.signature == own->signature;
+    if (is_same) return;
+    if (differences_.empty()) differences_.emplace_back("the ranks' calls do not match");
+    differences_.push_back(
+        concat("rank ", member, " calls ", with_module(met), ", rank ", rank_, " calls ", with_module(*own)));
+  }
+
+  std::vector<std::int64_t> gone() const {
+    std::vector<std::int64_t> all = silent_;
+    all.insert(all.end(), left_.begin(), left_.end());
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  /// They took part in whatever was done before.
+  std::string silence() const {
+    std::string text = concat("no answer from ", named_ranks(silent_), ": stopped or dead");
+    const LoggedCall* const before = mine_.find(CallHistory::stream(record_, rank_), record_.sequence - 1);
+    if (before != nullptr) text += concat("; the call before was done with all: ", with_sequence(before));
+    return text;
+  }
+
+  std::string whereabouts_of(std::int64_t member) const {
+    const Answer& answer = testimony_.answers.at(member);
+    const std::string now = doing(answer);
+    const LoggedCall* const last = answer.history.last(CallHistory::meeting_stream(record_, rank_));
+    return concat("rank ", member, now.empty() ? "" : " ", now, now.empty() ? ": " : "; ",
+                  "last call in this group: ", with_sequence(last));
+  }
+
+  /// A rank that this call lacks may wait for one outside of the group, which is to blame.
+  void look_elsewhere() {
+    std::vector<std::int64_t> silent;
+    for (const std::int64_t rank : testimony_.asked) {
+      if (std::find(record_.members.begin(), record_.members.end(), rank) != record_.members.end()) continue;
+      const auto answer = testimony_.answers.find(rank);
+      if (answer == testimony_.answers.end()) {
+        if (testimony_.left.count(rank) == 0) silent.push_back(rank);
+      } else if (silent_.empty() && answer->second.waits.empty() && !answer->second.stack.empty()) {
+        add_line(concat("outside of the group rank ", rank, " waits for nobody: it ", doing(answer->second)));
+      }
+    }
+    if (!silent.empty()) {
+      add_line(concat("outside of the group no answer from ", named_ranks(silent), " either: stopped or dead"));
+    }
+  }
+
+  void add_line(std::string text) { lines_.push_back(std::move(text)); }
+
+  std::string text() const {
+    std::string all;
+    for (std::size_t i = 0; i < std::min(lines_.size(), kMostLines); ++i) all += concat("\n  ", lines_[i]);
+    if (lines_.size() > kMostLines) all += concat("\n  and ", lines_.size() - kMostLines, " lines more");
+    return all;
+  }
+
+  const WorkRecord& record_;
+  std::int64_t rank_;
+  const CallHistory& mine_;
+  const Testimony& testimony_;
+  std::vector<std::int64_t> silent_, left_, behind_;  // behind: they answer, and have not made the call
+  std::vector<std::string> differences_, lines_;
+};
+
+}  // namespace
+
+Finding verdict(const WorkRecord& record, std::int64_t rank, const CallHistory& mine, const Testimony& testimony) {
+  return Judge(record, rank, mine, testimony).judge();
+}
+
+std::string whereabouts(const std::vector<std::int64_t>& missing, const Testimony& testimony) {
+  std::string lines;
+  std::size_t count = 0;
+  for (const std::int64_t rank : missing) {
+    const auto answer = testimony.answers.find(rank);
+    const std::string now =
+        answer == testimony.answers.end() ? "does not answer: stopped or dead" : doing(answer->second);
+    if (!now.empty() && ++count <= kMostLines) lines += concat("\n  rank ", rank, ' ', now);
+  }
+  return lines;
+}
+
+}  // namespace titan::comm

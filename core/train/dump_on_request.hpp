@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "core/base/bell.hpp"
+
+namespace titan::train {
+
+/// A thread that does something each time a bell rings, whatever the training thread is doing.
+class DumpOnRequest {
+ public:
+  /// Without a bell there is no thread.
+  DumpOnRequest(Bell* requests, std::function<void()> dump);
+  /// Waits for what is under way.
+  ~DumpOnRequest();
+  DumpOnRequest(const DumpOnRequest&) = delete;
+  DumpOnRequest& operator=(const DumpOnRequest&) = delete;
+
+ private:
+  Bell* requests_;
+  std::function<void()> dump_;
+  std::atomic<bool> ends_{false};
+  std::thread thread_;
+};
+
+}  // namespace titan::train
