@@ -24,6 +24,9 @@ std::vector<AppVerb> all_verbs() {
           checkpoint_verify_verb(),
           checkpoint_convert_verb(),
           checkpoint_diff_verb(),
+          trace_analyse_verb(),
+          trace_memory_verb(),
+          report_verb(),
           check_verb(),
           help_verb(),
           version_verb()};
@@ -69,6 +72,7 @@ config::Flag help_flag() {
 void run_command_line(config::Words words) {
   const bool bare_help = !words.empty() && (words.front() == "-h" || words.front().starts_with("--help"));
   if (!words.empty() && words.front() == "--version") words.front() = "version";
+  if (words.size() > 1 && words[0] == "trace" && words[1] == "analyze") words[1] = "analyse";
 
   const std::vector<AppVerb> verbs = all_verbs();
   config::Registry registry;

@@ -25,6 +25,9 @@ AppVerb checkpoint_inspect_verb();
 AppVerb checkpoint_verify_verb();
 AppVerb checkpoint_convert_verb();
 AppVerb checkpoint_diff_verb();
+AppVerb trace_analyse_verb();
+AppVerb trace_memory_verb();
+AppVerb report_verb();
 AppVerb help_verb();
 AppVerb version_verb();
 

@@ -22,22 +22,15 @@ std::string reason(int error) { return std::generic_category().message(error); }
 std::string shown(const std::filesystem::path& path) { return printable(path.native()); }
 
 /// Refuses folders and devices; O_NONBLOCK, because opening a fifo would wait for its writer.
-FileDescriptor open_regular_file(const std::filesystem::path& path, struct stat& status) {
+FileDescriptor open_regular_file(const std::filesystem::path& path, std::uint64_t& size) {
+  struct stat status {};
   FileDescriptor file = open_descriptor(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file.is_open()) throw InputError("[files] cannot open file: ", shown(path), ": ", reason(errno));
   if (::fstat(file.get(), &status) != 0) throw IoError("[files] cannot stat file: ", shown(path), ": ", reason(errno));
   if (S_ISDIR(status.st_mode)) throw InputError("[files] expected a file, found a folder: ", shown(path));
   if (!S_ISREG(status.st_mode)) throw InputError("[files] not a regular file: ", shown(path));
+  size = static_cast<std::uint64_t>(status.st_size);
   return file;
-}
-
-/// Reads into `buffer`; returns 0 at the end of the file.
-std::size_t read_some(const FileDescriptor& file, char* buffer, std::size_t size, const std::filesystem::path& path) {
-  for (;;) {
-    const ssize_t got = ::read(file.get(), buffer, size);
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) throw IoError("[files] cannot read file: ", shown(path), ": ", reason(errno));
-  }
 }
 
 /// Deletes the temporary file unless it was renamed to its final name.
@@ -103,17 +96,24 @@ void make_one_folder(const std::filesystem::path& part, const std::filesystem::p
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path, std::uint64_t limit) {
-  struct stat status {};
-  const FileDescriptor file = open_regular_file(path, status);
-  std::string content;
-  if (status.st_size > 0 && static_cast<std::uint64_t>(status.st_size) <= limit) {
-    content.reserve(static_cast<std::size_t>(status.st_size));
+FileReader::FileReader(const std::filesystem::path& path) : path_(path), file_(open_regular_file(path, size_)) {}
+
+std::size_t FileReader::read(char* buffer, std::size_t size) const {
+  for (;;) {
+    const ssize_t got = ::read(file_.get(), buffer, size);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) throw IoError("[files] cannot read file: ", shown(path_), ": ", reason(errno));
   }
-  if (static_cast<std::uint64_t>(status.st_size) <= limit) {
+}
+
+std::string read_file(const std::filesystem::path& path, std::uint64_t limit) {
+  const FileReader file(path);
+  std::string content;
+  if (file.size() <= limit) {
+    content.reserve(static_cast<std::size_t>(file.size()));
     std::array<char, 1U << 16U> buffer{};
     while (content.size() <= limit) {
-      const std::size_t got = read_some(file, buffer.data(), buffer.size(), path);
+      const std::size_t got = file.read(buffer.data(), buffer.size());
       if (got == 0) return content;
       content.append(buffer.data(), got);
     }
@@ -122,10 +122,9 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit) {
 }
 
 void read_file_in_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& piece) {
-  struct stat status {};
-  const FileDescriptor file = open_regular_file(path, status);
+  const FileReader file(path);
   std::string buffer(std::size_t{1} << 20U, '\0');
-  while (const std::size_t got = read_some(file, buffer.data(), buffer.size(), path)) {
+  while (const std::size_t got = file.read(buffer.data(), buffer.size())) {
     piece(std::string_view(buffer.data(), got));
   }
 }

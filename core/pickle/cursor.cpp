@@ -3,19 +3,32 @@
 #include "core/base/little_endian.hpp"
 
 namespace titan::pickle {
+namespace {
+
+// Of a string in a file that is not in memory as a whole.
+constexpr std::uint64_t kMostInAWindow = std::uint64_t{16} << 20U;
+
+}  // namespace
+
+bool Cursor::read_on(std::size_t count) {
+  before_ += at_;
+  bytes_ = pieces_->more(bytes_.substr(at_), count);
+  at_ = 0;
+  return count <= bytes_.size();
+}
 
 unsigned char Cursor::take_opcode() {
-  opcode_at_ = at_;
+  opcode_at_ = before_ + at_;
   return take_byte();
 }
 
 unsigned char Cursor::take_byte() {
-  if (is_at_end()) fail("it ends too early");
+  if (!has(1)) fail("it ends too early");
   return static_cast<unsigned char>(bytes_[at_++]);
 }
 
 std::uint64_t Cursor::take_number(unsigned width) {
-  if (width > remaining()) fail("it ends too early");
+  if (!has(width)) fail("it ends too early");
   const std::uint64_t number = little_endian(bytes_.substr(at_, width));
   at_ += width;
   return number;
@@ -37,7 +50,8 @@ std::int64_t Cursor::take_long() {
 
 std::string_view Cursor::take_string(unsigned width) {
   const std::uint64_t size = take_number(width);
-  if (size > remaining()) fail("a string ends behind the pickle");
+  if (pieces_ != nullptr && size > kMostInAWindow) fail("a string is too long");
+  if (!has(static_cast<std::size_t>(size))) fail("a string ends behind the pickle");
   const std::string_view string = bytes_.substr(at_, static_cast<std::size_t>(size));
   at_ += string.size();
   return string;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/error.hpp"
+#include "core/pickle/pieces.hpp"
 
 namespace titan::pickle {
 
@@ -59,13 +60,16 @@ class Cursor {
  public:
   /// Both outlive this.
   Cursor(std::string_view bytes, const std::string& source) : bytes_(bytes), source_(source) {}
+  /// Goes through a file: what was taken holds until the next call. All outlive this.
+  Cursor(Pieces& pieces, const std::string& source) : source_(source), pieces_(&pieces) {}
 
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... reason) const {
     throw DataError("[pickle] not understood: ", printable(source_), ": ", reason..., ", at byte ", opcode_at_);
   }
 
-  bool is_at_end() const { return at_ == bytes_.size(); }
+  /// Whether nothing is left.
+  bool is_at_end() { return !has(1); }
   std::size_t remaining() const { return bytes_.size() - at_; }
 
   /// The next byte, which errors then tell the place of.
@@ -83,9 +87,16 @@ class Cursor {
   std::string_view take_line();
 
  private:
+  /// Whether `count` bytes are there, after reading on where that is possible.
+  bool has(std::size_t count) { return count <= remaining() || (pieces_ != nullptr && read_on(count)); }
+  bool read_on(std::size_t count);
+
   std::string_view bytes_;
   const std::string& source_;
-  std::size_t at_ = 0, opcode_at_ = 0;
+  Pieces* pieces_ = nullptr;
+  std::size_t at_ = 0;
+  std::uint64_t before_ = 0;     // bytes of the file before bytes_
+  std::uint64_t opcode_at_ = 0;  // in the file
 };
 
 }  // namespace titan::pickle

@@ -29,7 +29,7 @@ TEST(RenderSvg, HasABoxForEachComputation) {
 TEST(RenderSvg, TextsCannotBecomeMarkup) {
   Table table = two_ranks();
   table.name = "<script>&";
-  EXPECT_THAT(render_svg(table, simulate_time(table)), HasSubstr("&lt;script>&amp;: bubble"));
+  EXPECT_THAT(render_svg(table, simulate_time(table)), HasSubstr("&lt;script&gt;&amp;: bubble"));
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "core/trace/run_record.hpp"
+
+namespace titan::app {
+
+/// Pictures of a report; empty where the record has nothing for them.
+std::string loss_chart(const trace::RunRecord& record);
+std::string metric_chart(const trace::RunRecord& record, const std::string& name, const std::string& title);
+/// Of rank 0, or the first there is: what each step spent its time with.
+std::string step_time_chart(const trace::RunRecord& record);
+/// Peak bytes of each step, one line a rank.
+std::string memory_chart(const trace::RunRecord& record);
+/// Phases of the record's step, one lane a rank.
+std::string phase_chart(const trace::RunRecord& record);
+/// Forward and backward of each stage and micro-batch, one lane a rank; empty without a pipeline.
+std::string pipeline_chart(const trace::RunRecord& record);
+/// Collectives of the record's step, one lane a rank, colored by their group.
+std::string collective_chart(const trace::RunRecord& record);
+
+}  // namespace titan::app

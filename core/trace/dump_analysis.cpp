@@ -1,0 +1,373 @@
+#include "core/trace/dump_analysis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace titan::trace {
+namespace {
+
+using Ranks = std::vector<std::int64_t>;
+
+// Ranks may pass different shapes to these.
+constexpr std::array<std::string_view, 10> kOfAnyShape = {
+    "all_to_all", "alltoall",  "alltoall_base", "all_to_all_single",   "gather",
+    "scatter",    "coalesced", "barrier",       "ALLGATHER_coalesced", "ALLTOALL_BASE"};
+
+bool has(const Ranks& ranks, std::int64_t rank) { return std::binary_search(ranks.begin(), ranks.end(), rank); }
+
+/// The calls of one rank in one group.
+struct RankCalls {
+  std::map<std::int64_t, const Call*> collectives;  // by sequence number
+};
+
+/// A direction between two ranks of a group.
+struct Pair {
+  std::int64_t source, target;
+  auto operator<=>(const Pair&) const = default;
+};
+struct Transfers {
+  std::vector<const Call*> sends, receives;
+};
+
+class Analyser {
+ public:
+  explicit Analyser(const Dumps& dumps) : dumps_(dumps) {}
+
+  Analysis analyse() {
+    collect();
+    list_ranks();
+    for (std::size_t group = 0; group < analysis_.groups.size(); ++group) {
+      compare_collectives(group);
+      compare_transfers(group);
+    }
+    std::stable_sort(analysis_.findings.begin(), analysis_.findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.created_ns < b.created_ns; });
+    put_cause_first();
+    return std::move(analysis_);
+  }
+
+ private:
+  // Groups and ranks.
+
+  void collect() {
+    std::map<std::pair<std::string, Ranks>, std::size_t> numbers;
+    for (const Dump& dump : dumps_.ranks) {
+      std::vector<std::size_t> group_numbers;
+      for (const DumpGroup& group : dump.groups) {
+        const auto [found, is_new] = numbers.try_emplace({group.name, group.ranks}, analysis_.groups.size());
+        if (is_new) {
+          analysis_.groups.push_back({group.name, group.description, group.ranks});
+          calls_.emplace_back();
+          transfers_.emplace_back();
+        }
+        group_numbers.push_back(found->second);
+      }
+      for (const Call& call : dump.calls) add_call(dump, call, group_numbers[call.group]);
+    }
+    for (std::size_t group = 0; group < analysis_.groups.size(); ++group) complete(group);
+  }
+
+  void add_call(const Dump& dump, const Call& call, std::size_t group) {
+    ++analysis_.groups[group].num_calls;
+    if (!call.is_p2p) {
+      calls_[group][dump.rank].collectives.emplace(call.sequence, &call);
+      return;
+    }
+    if (call.source < 0) return;
+    const Ranks& ranks = analysis_.groups[group].ranks;
+    const auto global = [&](std::int64_t rank) {
+      return static_cast<std::size_t>(rank) < ranks.size() ? ranks[static_cast<std::size_t>(rank)] : rank;
+    };
+    Transfers& transfers = transfers_[group][{global(call.source), global(call.target)}];
+    const bool is_send = dumps_.text(call.op) == "send";
+    (is_send ? transfers.sends : transfers.receives).push_back(&call);
+  }
+
+  /// Ranks of a group that no dump lists are those that called it.
+  void complete(std::size_t number) {
+    Group& group = analysis_.groups[number];
+    for (const auto& [rank, calls] : calls_[number]) {
+      if (!has(group.ranks, rank))
+        group.ranks.insert(std::upper_bound(group.ranks.begin(), group.ranks.end(), rank), rank);
+      if (calls.collectives.empty()) continue;
+      const std::int64_t first = calls.collectives.begin()->first, last = calls.collectives.rbegin()->first;
+      group.first = group.first == 0 ? first : std::min(group.first, first);
+      group.last = std::max(group.last, last);
+    }
+  }
+
+  void list_ranks() {
+    std::set<std::int64_t> all;
+    std::int64_t told = 0;
+    for (const Dump& dump : dumps_.ranks) {
+      all.insert(dump.rank);
+      if (dump.facts) told = std::max(told, dump.facts->world_size);
+    }
+    for (const UnreadableDump& dump : dumps_.unreadable) all.insert(dump.rank);
+    for (const Group& group : analysis_.groups) all.insert(group.ranks.begin(), group.ranks.end());
+    for (std::int64_t rank = 0; rank < std::min<std::int64_t>(told, kMostTold); ++rank) all.insert(rank);
+    analysis_.world_size = std::max<std::int64_t>(told, static_cast<std::int64_t>(all.size()));
+    for (const std::int64_t rank : all) analysis_.ranks.push_back(state_of(rank));
+  }
+
+  RankState state_of(std::int64_t rank) {
+    RankState state{.rank = rank};
+    state.dump = dump_of(rank);
+    if (state.dump == nullptr) {
+      analysis_.without_dump.push_back(rank);
+      return state;
+    }
+    for (const Call& call : state.dump->calls) {
+      state.last = &call;
+      if (state.open == nullptr && !call.is_done) state.open = &call;
+    }
+    return state;
+  }
+
+  // Collectives.
+
+  void compare_collectives(std::size_t number) {
+    std::set<std::int64_t> sequences;
+    for (const auto& [rank, calls] : calls_[number]) {
+      for (const auto& [sequence, call] : calls.collectives) sequences.insert(sequence);
+    }
+    for (const std::int64_t sequence : sequences) {
+      Finding finding = finding_at(number, sequence);
+      if (!judge(finding)) {
+        ++analysis_.num_matched;
+        continue;
+      }
+      // What comes after it in this group follows from it.
+      analysis_.findings.push_back(std::move(finding));
+      return;
+    }
+  }
+
+  Finding finding_at(std::size_t number, std::int64_t sequence) {
+    Finding finding;
+    finding.group = number;
+    finding.sequence = sequence;
+    for (const std::int64_t rank : analysis_.groups[number].ranks) {
+      if (has(analysis_.without_dump, rank)) {
+        finding.without_dump.push_back(rank);
+        continue;
+      }
+      const auto calls = calls_[number].find(rank);
+      const Call* call = nullptr;
+      bool is_forgotten = false;
+      if (calls != calls_[number].end() && !calls->second.collectives.empty()) {
+        const auto found = calls->second.collectives.find(sequence);
+        if (found != calls->second.collectives.end()) call = found->second;
+        is_forgotten = sequence < calls->second.collectives.begin()->first;
+      }
+      if (call != nullptr) {
+        add_caller(finding, rank, *call);
+      } else if (!is_forgotten) {
+        finding.late.push_back(rank);
+        const bool has_calls = calls != calls_[number].end() && !calls->second.collectives.empty();
+        finding.before.push_back(has_calls ? calls->second.collectives.rbegin()->second : nullptr);
+      }
+    }
+    return finding;
+  }
+
+  void add_caller(Finding& finding, std::int64_t rank, const Call& call) const {
+    finding.calls.push_back(&call);
+    finding.callers.push_back(rank);
+    if (!call.is_done) finding.waiting.push_back(rank);
+    if (finding.op.empty()) finding.op = dumps_.text(call.op);
+    if (finding.created_ns == 0 || call.created_ns < finding.created_ns) finding.created_ns = call.created_ns;
+  }
+
+  /// Whether something is wrong with the call.
+  bool judge(Finding& finding) const {
+    finding.difference = difference(finding);
+    if (!finding.difference.empty()) {
+      finding.problem = Problem::mismatch;
+      return true;
+    }
+    // Done for one, done for all, as far as it can be: dumps are not of one moment.
+    if (finding.waiting.empty()) return false;
+    const bool has_absent = !finding.late.empty() || !finding.without_dump.empty();
+    finding.problem = has_absent ? Problem::not_reached : Problem::not_complete;
+    return true;
+  }
+
+  std::string difference(const Finding& finding) const {
+    for (const Call* call : finding.calls) {
+      if (call->op != finding.calls.front()->op) return "operations";
+    }
+    if (std::find(kOfAnyShape.begin(), kOfAnyShape.end(), finding.op) != kOfAnyShape.end()) return {};
+    for (const Call* call : finding.calls) {
+      const bool is_same = call->input == finding.calls.front()->input;
+      if (!is_same) return "shapes or dtypes";
+    }
+    return {};
+  }
+
+  // Sends and receives.
+
+  void compare_transfers(std::size_t number) {
+    for (const auto& [pair, transfers] : transfers_[number]) {
+      const bool has_both = !has(analysis_.without_dump, pair.source) && !has(analysis_.without_dump, pair.target);
+      if (!can_number(pair.source) || !can_number(pair.target)) {
+        find_open(number, pair, transfers);
+        continue;
+      }
+      const std::map<std::int64_t, const Call*> sends = numbered(transfers.sends, pair.source);
+      const std::map<std::int64_t, const Call*> receives = numbered(transfers.receives, pair.target);
+      std::set<std::int64_t> sequences;
+      for (const auto& [sequence, call] : sends) sequences.insert(sequence);
+      for (const auto& [sequence, call] : receives) sequences.insert(sequence);
+      for (const std::int64_t sequence : sequences) {
+        Finding finding = transfer_at(number, pair, sequence);
+        add_side(finding, sends, sequence, pair.source);
+        add_side(finding, receives, sequence, pair.target);
+        if (!judge_transfer(finding, has_both)) continue;
+        analysis_.findings.push_back(std::move(finding));
+        break;
+      }
+    }
+  }
+
+  const Dump* dump_of(std::int64_t rank) const {
+    const auto dump =
+        std::find_if(dumps_.ranks.begin(), dumps_.ranks.end(), [&](const Dump& one) { return one.rank == rank; });
+    return dump == dumps_.ranks.end() ? nullptr : &*dump;
+  }
+
+  /// Whether it is known which send or receive of a pair one is: titan counts them, and whole dumps have all.
+  bool can_number(std::int64_t rank) const {
+    const Dump* dump = dump_of(rank);
+    return dump == nullptr || dump->facts || dump->is_whole;
+  }
+
+  std::map<std::int64_t, const Call*> numbered(const std::vector<const Call*>& calls, std::int64_t rank) const {
+    std::map<std::int64_t, const Call*> found;
+    const Dump* dump = dump_of(rank);
+    const bool is_ours = dump != nullptr && dump->facts;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      found.emplace(is_ours ? calls[i]->sequence : static_cast<std::int64_t>(i) + 1, calls[i]);
+    }
+    return found;
+  }
+
+  /// Where calls cannot be matched: the first that is not over.
+  void find_open(std::size_t number, const Pair& pair, const Transfers& transfers) {
+    for (const auto& [calls, rank] : {std::pair(&transfers.sends, pair.source), {&transfers.receives, pair.target}}) {
+      const auto open = std::find_if(calls->begin(), calls->end(), [](const Call* call) { return !call->is_done; });
+      if (open == calls->end()) continue;
+      Finding finding = transfer_at(number, pair, (*open)->sequence);
+      add_caller(finding, rank, **open);
+      finding.problem = Problem::not_complete;
+      analysis_.findings.push_back(std::move(finding));
+      return;
+    }
+  }
+
+  static Finding transfer_at(std::size_t number, const Pair& pair, std::int64_t sequence) {
+    Finding finding;
+    finding.group = number;
+    finding.is_p2p = true;
+    finding.sequence = sequence;
+    finding.source = pair.source;
+    finding.target = pair.target;
+    return finding;
+  }
+
+  void add_side(Finding& finding, const std::map<std::int64_t, const Call*>& calls, std::int64_t sequence,
+                std::int64_t rank) const {
+    const auto found = calls.find(sequence);
+    if (found != calls.end()) return add_caller(finding, rank, *found->second);
+    if (has(analysis_.without_dump, rank)) {
+      finding.without_dump.push_back(rank);
+    } else if (calls.empty() || sequence > calls.begin()->first) {
+      finding.late.push_back(rank);
+      finding.before.push_back(calls.empty() ? nullptr : calls.rbegin()->second);
+    }
+  }
+
+  // A send has what it sends as its input, a receive as its output; writers may fill the other one alone.
+  std::uint32_t sent(const Call& call) const { return dumps_.text(call.input).empty() ? call.output : call.input; }
+  std::uint32_t received(const Call& call) const { return dumps_.text(call.output).empty() ? call.input : call.output; }
+
+  bool judge_transfer(Finding& finding, bool has_both) const {
+    if (finding.calls.size() == 2 && sent(*finding.calls[0]) != received(*finding.calls[1])) {
+      finding.problem = Problem::mismatch;
+      finding.difference = "shapes or dtypes";
+      return true;
+    }
+    // A send may be over before anybody receives; that its receive never came is wrong all the same.
+    const bool is_unmatched = has_both && finding.late.size() == 1;
+    if (finding.waiting.empty() && !is_unmatched) return false;
+    const bool has_absent = !finding.late.empty() || !finding.without_dump.empty();
+    finding.problem = has_absent ? Problem::not_reached : Problem::not_complete;
+    return true;
+  }
+
+  // The cause.
+
+  /// The finding in which the rank waits, or nothing.
+  std::size_t finding_of(std::int64_t rank) const {
+    std::size_t at = 0;
+    while (at < analysis_.findings.size() && !has_any(analysis_.findings[at].waiting, rank)) ++at;
+    return at;
+  }
+  static bool has_any(const Ranks& ranks, std::int64_t rank) {
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  }
+
+  /// From who waits to whom it waits for, until somebody waits for nobody: that is where to look.
+  void put_cause_first() {
+    std::vector<Finding>& findings = analysis_.findings;
+    if (findings.empty()) return;
+    std::size_t cause = 0;
+    const auto mismatch = std::find_if(findings.begin(), findings.end(),
+                                       [](const Finding& finding) { return finding.problem == Problem::mismatch; });
+    if (mismatch != findings.end()) {
+      cause = static_cast<std::size_t>(mismatch - findings.begin());
+    } else {
+      cause = follow();
+    }
+    std::rotate(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(cause),
+                findings.begin() + static_cast<std::ptrdiff_t>(cause) + 1);
+  }
+
+  std::size_t follow() {
+    const std::vector<Finding>& findings = analysis_.findings;
+    std::size_t at = 0;
+    std::set<std::size_t> seen;
+    for (;;) {
+      const Finding& finding = findings[at];
+      if (!seen.insert(at).second) {
+        analysis_.is_circle = true;
+        return at;
+      }
+      if (!finding.waiting.empty()) analysis_.chain.push_back(finding.waiting.front());
+      std::size_t next = findings.size();
+      for (const std::int64_t rank : finding.late) {
+        next = finding_of(rank);
+        if (next == findings.size()) return at;  // this one waits for nobody
+      }
+      if (next == findings.size() || !finding.without_dump.empty()) return at;
+      at = next;
+    }
+  }
+
+  static constexpr std::int64_t kMostTold = std::int64_t{1} << 20U;
+
+  const Dumps& dumps_;
+  Analysis analysis_;
+  std::vector<std::map<std::int64_t, RankCalls>> calls_;  // of each group, by rank
+  std::vector<std::map<Pair, Transfers>> transfers_;      // of each group
+};
+
+}  // namespace
+
+Analysis analyse(const Dumps& dumps) { return Analyser(dumps).analyse(); }
+
+}  // namespace titan::trace

@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <map>
+#include <system_error>
+
+#include "core/base/error.hpp"
+#include "core/base/files.hpp"
+#include "core/base/listing.hpp"
+#include "core/base/number.hpp"
+#include "core/trace/dump.hpp"
+
+namespace titan::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOwnFolder = "comm_traces";
+constexpr const char* kOwnPrefix = "rank_";
+constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20U;
+
+/// Files of one prefix, by rank.
+using RankFiles = std::map<std::int64_t, fs::path>;
+
+/// Every regular file whose name ends in a number, by what comes before it.
+std::map<std::string, RankFiles> files_by_prefix(const fs::path& folder) {
+  std::map<std::string, RankFiles> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+    const auto rank = parse_number<std::int64_t>(std::string_view(name).substr(digits));
+    std::error_code ignored;
+    if (!rank || name.starts_with('.') || !entry->is_regular_file(ignored)) continue;
+    found[name.substr(0, digits)].emplace(*rank, entry->path());
+  }
+  if (error) throw InputError("[trace] cannot list folder: ", printable(folder.native()), ": ", error.message());
+  return found;
+}
+
+RankFiles choose_files(const fs::path& folder, const std::optional<std::string>& prefix) {
+  std::map<std::string, RankFiles> found = files_by_prefix(folder);
+  if (prefix) return found[*prefix];
+  if (const auto own = found.find(kOwnPrefix); own != found.end()) return own->second;
+  if (found.size() < 2) return found.empty() ? RankFiles() : found.begin()->second;
+  std::vector<std::string> names;
+  for (const auto& [name, files] : found) names.push_back(name);
+  throw UsageError("[trace] files of several prefixes, say which with --prefix: ", join_first(names), ", in ",
+                   printable(folder.native()));
+}
+
+}  // namespace
+
+Dumps read_dumps(const fs::path& folder, const std::optional<std::string>& prefix) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    throw InputError("[trace] no such folder: ", printable(folder.native()),
+                     ": dumps are in the folder comm_traces of a run");
+  }
+  const fs::path inner = folder / kOwnFolder;
+  const fs::path& place = fs::is_directory(inner, ignored) ? inner : folder;
+  const RankFiles files = choose_files(place, prefix);
+  if (files.empty()) {
+    throw InputError("[trace] no dumps in folder: ", printable(place.native()), ": they are named ",
+                     printable(prefix.value_or(kOwnPrefix)), "0, ", printable(prefix.value_or(kOwnPrefix)), "1, ...");
+  }
+  Dumps dumps;
+  dumps.folder = place.native();
+  for (const auto& [rank, path] : files) {
+    try {
+      read_dump(read_file(path, kMostBytes), rank, path.native(), dumps);
+    } catch (const Error& error) {
+      dumps.unreadable.push_back({rank, error.what()});
+    }
+  }
+  return dumps;
+}
+
+}  // namespace titan::trace

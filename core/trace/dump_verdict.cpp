@@ -1,0 +1,229 @@
+#include "core/trace/dump_verdict.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/listing.hpp"
+#include "core/base/text.hpp"
+
+namespace titan::trace {
+namespace {
+
+constexpr std::size_t kMostRanks = 8;  // that get a line of their own
+
+std::string rank_word(const std::vector<std::int64_t>& ranks) {
+  return concat(ranks.size() == 1 ? "rank " : "ranks ", ranks_text(ranks));
+}
+
+class Verdict {
+ public:
+  Verdict(const Dumps& dumps, const Analysis& analysis) : dumps_(dumps), analysis_(analysis) {}
+
+  std::string text() {
+    if (analysis_.findings.empty()) {
+      nothing_wrong();
+    } else {
+      const Finding& cause = analysis_.findings.front();
+      line(finding_text(dumps_, analysis_, cause));
+      describe(cause);
+      tell_chain();
+      advise(cause);
+    }
+    note_requests();
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Parts>
+  void line(const Parts&... parts) {
+    text_ += concat(parts..., "\n");
+  }
+
+  void nothing_wrong() {
+    const std::size_t num_dumps = dumps_.ranks.size();
+    line("nothing is wrong in ", num_dumps == 1 ? "this dump" : "these dumps", ": ", num_dumps,
+         num_dumps == 1 ? " rank, " : " ranks, ", analysis_.num_matched, " collectives match and are complete");
+    if (!analysis_.without_dump.empty()) {
+      line("  not known: what ", rank_word(analysis_.without_dump), " did, there is no dump of ",
+           analysis_.without_dump.size() == 1 ? "it" : "them");
+    }
+  }
+
+  void describe(const Finding& finding) {
+    if (finding.problem == Problem::mismatch) return describe_mismatch(finding);
+    for (std::size_t i = 0; i < std::min(finding.late.size(), kMostRanks); ++i) {
+      describe_late(finding.late[i], finding.before[i]);
+    }
+    if (finding.problem == Problem::not_complete) {
+      for (std::size_t i = 0; i < std::min(finding.waiting.size(), kMostRanks); ++i) tell_place(finding.waiting[i]);
+    }
+    if (!finding.without_dump.empty()) {
+      line("  ", rank_word(finding.without_dump), " left no dump: killed, stopped, or not able to write");
+    }
+    for (const UnreadableDump& dump : dumps_.unreadable)
+      line("  the dump of rank ", dump.rank, " cannot be read: ", dump.reason);
+  }
+
+  void describe_late(std::int64_t rank, const Call* before) {
+    const RankState* state = state_of(rank);
+    if (state == nullptr || state->dump == nullptr) return;
+    if (before == nullptr) {
+      line("  rank ", rank, " made no call there");
+    } else {
+      line("  rank ", rank, ": its last call there was ", call_text(dumps_, *state->dump, *before), ", ",
+           state_text(dumps_, *before), origin(*before));
+    }
+    if (state->open != nullptr) {
+      line("  rank ", rank, " waits in ", call_text(dumps_, *state->dump, *state->open), origin(*state->open));
+    } else if (state->last != nullptr && state->last != before) {
+      line("  rank ", rank, ": its last call of all was ", call_text(dumps_, *state->dump, *state->last),
+           origin(*state->last));
+    }
+    tell_place(rank);
+  }
+
+  void tell_place(std::int64_t rank) {
+    const RankState* state = state_of(rank);
+    if (state == nullptr || state->dump == nullptr || !state->dump->facts) return;
+    const DumpFacts& facts = *state->dump->facts;
+    if (!facts.place.empty()) line("  rank ", rank, " is at ", printable(facts.place));
+  }
+
+  /// Where a call was made, as far as its dump says.
+  std::string origin(const Call& call) const {
+    std::string text;
+    const std::string_view module = dumps_.text(call.module), place = dumps_.text(call.place);
+    if (!module.empty()) text += concat(", for ", printable(module));
+    if (!place.empty()) text += concat(", by ", printable(place));
+    return text;
+  }
+
+  void describe_mismatch(const Finding& finding) {
+    std::map<std::string, std::vector<std::int64_t>> forms;
+    for (std::size_t i = 0; i < finding.calls.size(); ++i) {
+      const Call& call = *finding.calls[i];
+      const std::string_view tensors =
+          finding.is_p2p && dumps_.text(call.input).empty() ? dumps_.text(call.output) : dumps_.text(call.input);
+      forms[concat(printable(dumps_.text(call.op)), " ", printable(tensors), origin(call))].push_back(
+          finding.callers[i]);
+    }
+    for (const auto& [form, ranks] : forms) line("  ", rank_word(ranks), ": ", form);
+    for (std::size_t i = 0; i < std::min(finding.callers.size(), kMostRanks); ++i) tell_place(finding.callers[i]);
+  }
+
+  void tell_chain() {
+    if (analysis_.is_circle) {
+      line("  the ranks wait for each other in a circle: ", rank_word(analysis_.chain));
+    } else if (analysis_.chain.size() > 1) {
+      std::string chain;
+      for (const std::int64_t rank : analysis_.chain)
+        chain += concat(chain.empty() ? "" : " waits for ", "rank ", rank);
+      line("  the others follow from it: ", chain, " waits for that");
+    }
+  }
+
+  void advise(const Finding& cause) {
+    if (cause.problem == Problem::mismatch) {
+      line(
+          "next: make the ranks call the same there: look for a branch that not all ranks take, or data of different "
+          "shapes");
+    } else if (!cause.without_dump.empty()) {
+      line("next: read the log of ", rank_word(cause.without_dump), ", and its file in the folder errors of the run");
+    } else if (cause.problem == Problem::not_complete) {
+      line("next: ask the network between ", rank_word(cause.waiting), ", or whether one of them was stopped");
+    } else {
+      line("next: see what ", rank_word(cause.late), " did instead: its log, or GDB where it still runs");
+    }
+  }
+
+  void note_requests() {
+    const auto is_asked_for = [](const Dump& dump) { return dump.facts && dump.facts->cause == "request"; };
+    if (analysis_.findings.empty() || !std::any_of(dumps_.ranks.begin(), dumps_.ranks.end(), is_asked_for)) return;
+    line(
+        "note: these dumps were asked for while the run went on: a rank that is a moment behind looks like one that "
+        "hangs; ask for them again and compare");
+  }
+
+  const RankState* state_of(std::int64_t rank) const {
+    const auto found = std::find_if(analysis_.ranks.begin(), analysis_.ranks.end(),
+                                    [&](const RankState& state) { return state.rank == rank; });
+    return found == analysis_.ranks.end() ? nullptr : &*found;
+  }
+
+  const Dumps& dumps_;
+  const Analysis& analysis_;
+  std::string text_;
+};
+
+/// "all_reduce number 4 of fsdp (ranks 0-3)".
+std::string named(const Analysis& analysis, const Finding& finding) {
+  const Group& group = analysis.groups[finding.group];
+  return concat(printable(finding.op), " number ", finding.sequence, " of ", printable(group.title()), " (",
+                rank_word(group.ranks), ")");
+}
+
+std::string transfer_text(const Analysis& analysis, const Finding& finding) {
+  const std::string which = concat("number ", finding.sequence, " from rank ", finding.source, " to rank ",
+                                   finding.target, " in ", printable(analysis.groups[finding.group].title()));
+  if (finding.problem == Problem::mismatch)
+    return concat("send and receive differ in ", finding.difference, ": ", which);
+  if (finding.problem == Problem::not_complete) return concat("a ", printable(finding.op), " is not complete: ", which);
+  const bool is_sent = finding.op == "send";
+  const bool is_unknown = finding.late.empty();
+  const std::string peer = concat("rank ", is_sent ? finding.target : finding.source);
+  if (is_unknown) return concat("a ", printable(finding.op), " is not complete, and ", peer, " left no dump: ", which);
+  return concat(peer, is_sent ? " never received what was sent: " : " never sent what is waited for: ", which);
+}
+
+}  // namespace
+
+std::string ranks_text(const std::vector<std::int64_t>& ranks) {
+  std::vector<std::string> runs;
+  for (std::size_t begin = 0; begin < ranks.size();) {
+    std::size_t end = begin + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    if (end - begin > 2) {
+      runs.push_back(concat(ranks[begin], "-", ranks[end - 1]));
+    } else {
+      for (std::size_t i = begin; i < end; ++i) runs.push_back(concat(ranks[i]));
+    }
+    begin = end;
+  }
+  return join_first(runs);
+}
+
+std::string call_text(const Dumps& dumps, const Dump& dump, const Call& call) {
+  const DumpGroup& group = dump.groups[call.group];
+  const bool has_title = !group.description.empty() && group.description != "undefined";
+  const std::string_view tensors = dumps.text(call.input).empty() ? dumps.text(call.output) : dumps.text(call.input);
+  std::string peers;
+  if (call.source >= 0) peers = concat(" from ", call.source, " to ", call.target);
+  return concat(printable(dumps.text(call.op)), peers, " number ", call.sequence, " of ",
+                printable(has_title ? group.description : group.name), tensors.empty() ? "" : ", ", printable(tensors));
+}
+
+std::string state_text(const Dumps& dumps, const Call& call) {
+  return call.is_done ? "complete" : printable(dumps.text(call.state));
+}
+
+std::string finding_text(const Dumps&, const Analysis& analysis, const Finding& finding) {
+  if (finding.is_p2p) return transfer_text(analysis, finding);
+  if (finding.problem == Problem::mismatch) {
+    return concat("ranks call different ", finding.difference, " at number ", finding.sequence, " of ",
+                  printable(analysis.groups[finding.group].title()), " (",
+                  rank_word(analysis.groups[finding.group].ranks), ")");
+  }
+  if (finding.problem == Problem::not_complete) {
+    return concat(named(analysis, finding), " was called by all, and is not complete for ", rank_word(finding.waiting));
+  }
+  if (finding.late.empty()) {
+    return concat(named(analysis, finding), " is not complete for ", rank_word(finding.waiting),
+                  ": nothing is known of ", rank_word(finding.without_dump));
+  }
+  return concat(rank_word(finding.late), " did not reach ", named(analysis, finding), "; ", rank_word(finding.waiting),
+                finding.waiting.size() == 1 ? " waits there" : " wait there");
+}
+
+std::string verdict(const Dumps& dumps, const Analysis& analysis) { return Verdict(dumps, analysis).text(); }
+
+}  // namespace titan::trace
