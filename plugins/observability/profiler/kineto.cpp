@@ -7,7 +7,7 @@
 #include <set>
 
 /// Of Kineto, which says on the console that there is no GPU.
-void suppressLibkinetoLogMessages();
+extern "C" void suppressLibkinetoLogMessages();
 
 namespace titan::observability {
 namespace {
