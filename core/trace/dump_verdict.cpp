@@ -41,8 +41,10 @@ class Verdict {
 
   void nothing_wrong() {
     const std::size_t num_dumps = dumps_.ranks.size();
+    const bool is_one = analysis_.num_matched == 1;
     line("nothing is wrong in ", num_dumps == 1 ? "this dump" : "these dumps", ": ", num_dumps,
-         num_dumps == 1 ? " rank, " : " ranks, ", analysis_.num_matched, " collectives match and are complete");
+         num_dumps == 1 ? " rank, " : " ranks, ", analysis_.num_matched,
+         is_one ? " collective matches and is complete" : " collectives match and are complete");
     if (!analysis_.without_dump.empty()) {
       line("  not known: what ", rank_word(analysis_.without_dump), " did, there is no dump of ",
            analysis_.without_dump.size() == 1 ? "it" : "them");

@@ -1,0 +1,81 @@
+#include "core/trace/dump_verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/trace/dumps.hpp"
+
+namespace titan::trace {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string verdict_of(const std::vector<Json>& ranks) {
+  const Dumps dumps = dumps_of(ranks);
+  return verdict(dumps, analyse(dumps));
+}
+
+const Json kDone = call("all_reduce", 1, "completed");
+const Json kOpen = call("all_reduce", 2, "started");
+
+TEST(DumpVerdictTest, NamesTheCallAndWhoDidNotComeAndWhereItIs) {
+  const std::string text =
+      verdict_of({dump({kDone, kOpen}, "step 3, backward"), dump({kDone}, "step 3, backward, in layers.2")});
+  EXPECT_THAT(text,
+              StartsWith("rank 1 did not reach all_reduce number 2 of fsdp_desc (ranks 0, 1); rank 0 waits there\n"));
+  EXPECT_THAT(text, HasSubstr("rank 1: its last call there was all_reduce number 1 of fsdp_desc, [4] Float, complete, "
+                              "for layers.1\n"));
+  EXPECT_THAT(text, HasSubstr("rank 1 is at step 3, backward, in layers.2\n"));
+  EXPECT_THAT(text, HasSubstr("next: "));
+}
+
+TEST(DumpVerdictTest, ARankWithoutADumpIsNamed) {
+  const std::string text = verdict_of({dump({kDone, kOpen}), Json()});
+  EXPECT_THAT(text, StartsWith("all_reduce number 2 of fsdp_desc (ranks 0, 1) is not complete for rank 0: nothing is "
+                               "known of rank 1\n"));
+  EXPECT_THAT(text, HasSubstr("rank 1 left no dump"));
+  EXPECT_THAT(text, HasSubstr("next: read the log of rank 1"));
+}
+
+TEST(DumpVerdictTest, MismatchesShowWhatEachRankCalls) {
+  const std::string text = verdict_of({dump({kDone, kOpen}), dump({kDone, call("broadcast", 2, "started")})});
+  EXPECT_THAT(text, StartsWith("ranks call different operations at number 2 of fsdp_desc (ranks 0, 1)\n"));
+  EXPECT_THAT(text, HasSubstr("rank 0: all_reduce [4] Float, for layers.2\n"));
+  EXPECT_THAT(text, HasSubstr("rank 1: broadcast [4] Float, for layers.2\n"));
+}
+
+TEST(DumpVerdictTest, SaysThatNothingIsWrong) {
+  EXPECT_THAT(verdict_of({dump({kDone}), dump({kDone})}),
+              StartsWith("nothing is wrong in these dumps: 2 ranks, 1 collective matches and is complete\n"));
+  EXPECT_THAT(verdict_of({dump({kDone}), Json()}), HasSubstr("not known: what rank 1 did"));
+}
+
+TEST(DumpVerdictTest, ATransferNamesBothRanks) {
+  EXPECT_THAT(verdict_of({dump({}), dump({call("recv 1<-0", 1, "started")})}),
+              StartsWith("rank 0 never sent what is waited for: number 1 from rank 0 to rank 1 in fsdp_desc\n"));
+  EXPECT_THAT(verdict_of({dump({call("send 0->1", 1, "completed")}), dump({})}),
+              StartsWith("rank 1 never received what was sent: number 1 from rank 0 to rank 1 in fsdp_desc\n"));
+}
+
+TEST(DumpVerdictTest, DumpsOfARunThatGoesOnAreNotTakenForAHang) {
+  Json asked = dump({kDone, kOpen}, "step 3");
+  asked["titan"]["cause"] = "request";
+  EXPECT_THAT(verdict_of({asked, dump({kDone})}), HasSubstr("note: these dumps were asked for while the run went on"));
+}
+
+TEST(DumpVerdictTest, TextsOfADumpCannotMoveTheCursor) {
+  EXPECT_THAT(verdict_of({dump({kDone, kOpen}), dump({kDone}, "step 3\n\x1b[2J")}),
+              HasSubstr("rank 1 is at step 3\\n\\x1b[2J\n"));
+}
+
+TEST(RanksTextTest, RunsAreShort) {
+  EXPECT_EQ(ranks_text({}), "");
+  EXPECT_EQ(ranks_text({3}), "3");
+  EXPECT_EQ(ranks_text({0, 1}), "0, 1");
+  EXPECT_EQ(ranks_text({0, 1, 2, 3, 7, 9, 10, 11}), "0-3, 7, 9-11");
+}
+
+}  // namespace
+}  // namespace titan::trace
