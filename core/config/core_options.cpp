@@ -146,6 +146,10 @@ void add_comm_options(Registry& registry) {
       floating("comm.train_timeout_seconds", 100, "Seconds that ranks wait for each other after the first step.")
           .above(0)
           .at_most(1e7));
+  registry.add(integer("comm.trace_buf_size", 20000,
+                       "Calls of collectives that each rank remembers, for dumps of the flight recorder.")
+                   .at_least(1)
+                   .at_most(100'000'000));
 }
 
 void add_checkpoint_options(Registry& registry) {
@@ -193,12 +197,13 @@ void add_debug_options(Registry& registry) {
   registry.add(
       boolean("debug.deterministic_warn_only", false,
               "With debug.deterministic: warn of an operator without a deterministic form instead of failing."));
-  registry.add(
-      boolean("debug.detect_anomaly", false,
-              "Stop at the backward function that makes a NaN, and show the forward one it belongs to; slow."));
   registry.add(integer("debug.replica_audit_freq", 100,
                        "Steps from one check to the next that replicated gradients have the same bits on every rank "
                        "that has them; the first step is checked too. 0: never.")
+                   .at_least(0));
+  registry.add(integer("debug.drift_check_freq", 0,
+                       "Steps from one check to the next that replicated weights have the same bits on every rank that "
+                       "has them, after the update. 0: never.")
                    .at_least(0));
   registry.add(floating("debug.memory_limit_gib", std::nullopt,
                         "GiB of tensors that one process may have; what would exceed it is out of memory, and ends the "

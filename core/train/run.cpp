@@ -1,9 +1,14 @@
 #include "core/train/run.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <exception>
 #include <utility>
 
 #include "core/base/log.hpp"
+#include "core/base/thread_stack.hpp"
 #include "core/checkpoint/hub/model_names.hpp"
 #include "core/checkpoint/saved_config.hpp"
 #include "core/train/checkpoint/checkpointer.hpp"
@@ -22,6 +27,9 @@
 
 namespace titan::train {
 namespace {
+
+constexpr auto kStackTime = std::chrono::milliseconds(500);
+constexpr std::size_t kFunctions = 8;
 
 std::vector<std::string> module_names(const nn::Tree& tree) {
   std::vector<std::string> names;
@@ -42,7 +50,10 @@ Run::Run(const EngineRun& run, const WrapSource& wrap)
       observers_(run.host, run.observers),
       guards_(run.host, run.guards),
       strategies_(run.host, run.strategies),
-      control_(run, position_, observers_, tree_) {
+      control_(run, position_, observers_, tree_),
+      training_thread_(static_cast<pid_t>(::syscall(SYS_gettid))) {
+  enable_thread_stacks();
+  dumper_.emplace(run.dump_requests, [this] { dump_on_request(); });
   if (observers_.want(TITAN_EVENT_SPAN)) {
     position_.on_span = [this](const titan_span_event& event) { observers_.span(event); };
   }
@@ -56,6 +67,7 @@ Run::Run(const EngineRun& run, const WrapSource& wrap)
 }
 
 Run::~Run() {
+  dumper_.reset();
   if (!ranks_) return;
   control_.set_communicator(nullptr);
   ranks().set_witness({});
@@ -98,8 +110,16 @@ void Run::watch() {
   control_.set_guards(&guards_);
   ranks().set_witness({[this] { return position_.describe(); },
                        [this](std::int32_t cause, std::string_view reason) { control_.dump(cause, reason); }});
+  ranks().records().set_capacity(static_cast<std::size_t>(run_.config->integer("comm.trace_buf_size")));
   ranks().running_module = [this] { return tree_.name(tree_.running()); };
   ranks().records().on_retired = [this](const comm::WorkRecord& record) { observers_.collective(record); };
+}
+
+void Run::dump_on_request() {
+  const std::string stack = stack_text(stack_of(training_thread_, kStackTime), kFunctions);
+  log_info("train", "SIGUSR2: this rank is at ", position_.describe(), "; it runs ", stack.empty() ? "?" : stack);
+  if (observers_.want(TITAN_EVENT_DUMP)) return control_.dump(TITAN_DUMP_REQUEST, "SIGUSR2");
+  log_warning("train", "no plugin of this run writes down what is known: observability has the flight recorder");
 }
 
 void Run::make_tree() {
@@ -112,7 +132,7 @@ void Run::make_tree() {
   check_memory(tree_, options_.precision, run_.ranks.local_world_size, memory_capacity());
   // What a checkpoint holds is whole between steps alone.
   if (run_.stop != nullptr && ranks_->alone() && !options_.checkpoint.saves()) stop_between_blocks(tree_, *run_.stop);
-  if (options_.debug.detect_anomaly) anomalies_.emplace(tree_);
+  if (options_.debug.deterministic) nondeterminism_.emplace(tree_);
 }
 
 void Run::plan_stages() {
@@ -124,20 +144,20 @@ void Run::plan_stages() {
 void Run::make_pipeline() {
   comm::Group& stages = ranks().group("pp");
   require_same_stages(tables_.training, static_cast<std::size_t>(stages.rank()), tree_);
-  pipeline_.emplace(tree_, stages, std::move(tables_), &strategies_, anomalies_ ? &*anomalies_ : nullptr);
+  pipeline_.emplace(tree_, stages, std::move(tables_), &strategies_);
 }
 
 void Run::make_trainer(optim::LrSchedule schedule) {
   Trainer::Options how;
   how.num_micro_batches = options_.sizes.num_micro_batches;
   how.max_norm = options_.max_norm;
-  how.anomalies = anomalies_ ? &*anomalies_ : nullptr;
   how.ranks = &*ranks_;
   how.strategies = &strategies_;
   how.guards = &guards_;
   how.pipeline = pipeline_ ? &*pipeline_ : nullptr;
   how.stops_between_steps = options_.checkpoint.saves();
   how.audit_freq = options_.debug.replica_audit_freq;
+  how.drift_check_freq = options_.debug.drift_check_freq;
   how.train_timeout = options_.timeouts.train;
   trainer_.emplace(tree_, *source_, make_optimizer(options_, tree_), std::move(schedule), how, run_.stop);
   control_.set_optimizer(&trainer_->optimizer());
@@ -199,7 +219,11 @@ void Run::train_or_save_seed() {
 }
 
 void Run::fail() {
-  ranks_->fail(ending_of(std::current_exception()).message);
+  const Ending ending = ending_of(std::current_exception());
+  const bool is_stop = ending.code > 128 || ending.code == TITAN_ERROR_STOPPED;
+  // Who was asked to stop fails in nobody's eyes, if all have agreed to it.
+  if (is_stop) control_.dump(TITAN_DUMP_EXIT, ending.message);
+  if (!is_stop || !ranks_->has_parted()) ranks_->fail(ending.message);
   throw;
 }
 

@@ -8,11 +8,12 @@
 #include "core/base/position.hpp"
 #include "core/config/engine.hpp"
 #include "core/nn/tree.hpp"
-#include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
 #include "core/train/checkpoint/load.hpp"
 #include "core/train/control.hpp"
+#include "core/train/dump_on_request.hpp"
 #include "core/train/guards.hpp"
+#include "core/train/nondeterminism.hpp"
 #include "core/train/observers.hpp"
 #include "core/train/pipeline/pipeline.hpp"
 #include "core/train/ranks/ranks.hpp"
@@ -54,6 +55,8 @@ class Run {
   void prepare(const WrapSource& wrap);
   void join();
   void watch();
+  /// [any thread] Says where this rank is, and has it written down.
+  void dump_on_request();
   void make_tree();
   void plan_stages();
   void make_pipeline();
@@ -76,12 +79,14 @@ class Run {
   nn::Tree tree_;
   Control control_;
   std::unique_ptr<BatchSource> source_;
-  std::optional<AnomalyWatch> anomalies_;
+  std::optional<NondeterminismWatch> nondeterminism_;
   PipelineTables tables_;  // until there is a pipeline
   std::optional<Pipeline> pipeline_;
   std::unique_ptr<Validator> validator_;
   std::optional<Trainer> trainer_;
   Loaded loaded_;
+  pid_t training_thread_;
+  std::optional<DumpOnRequest> dumper_;  // last: its thread looks at the rest
 };
 
 }  // namespace titan::train

@@ -73,8 +73,8 @@ RunOptions::Debug read_debug(const Config& config) {
   read.seed = config.optional_integer("debug.seed");
   read.deterministic = config.boolean("debug.deterministic");
   read.deterministic_warn_only = config.boolean("debug.deterministic_warn_only");
-  read.detect_anomaly = config.boolean("debug.detect_anomaly");
   read.replica_audit_freq = config.integer("debug.replica_audit_freq");
+  read.drift_check_freq = config.integer("debug.drift_check_freq");
   return read;
 }
 

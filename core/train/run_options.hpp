@@ -35,8 +35,8 @@ struct RunOptions {
     std::optional<std::int64_t> seed;
     bool deterministic = false;
     bool deterministic_warn_only = false;
-    bool detect_anomaly = false;
     std::int64_t replica_audit_freq = 0;
+    std::int64_t drift_check_freq = 0;
   };
   struct Timeouts {
     std::chrono::milliseconds init{};  // until the first step is done

@@ -1,14 +1,12 @@
 #include "core/train/trainer.hpp"
 
-#include <ATen/ops/full_like.h>
-
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/log.hpp"
+#include "core/base/plugin_call.hpp"
 #include "core/base/position.hpp"
 #include "core/optim/global_norm.hpp"
 #include "core/optim/grad_norm.hpp"
@@ -55,14 +53,12 @@ std::optional<StepResult> Trainer::step() {
   std::vector<data::Batch> batches = fetch();
   watch.lap(result.seconds.data);
   if (!agree_to_begin(batches, result)) return std::nullopt;
-  const double loss_sum = run_micro_batches(batches, result);
+  Passes passes(pass_parts(), batches, result.step, result.num_valid, result.seconds);
+  Made made{passes, result, passes.run()};
   check_stop();
   const PhaseScope optimizer_phase(TITAN_IN_OPTIMIZER);
   watch = {};
-  tree_.check_ledger();
-  const std::vector<at::Tensor> gradients = collected_gradients(tree_);
-  agree_on_outcome(loss_sum, result);
-  update(gradients, result);
+  if (accept(made)) update(result);
   watch.lap(result.seconds.optimizer);
   ++steps_done_;
   total_tokens_ += result.all_tokens;
@@ -100,101 +96,70 @@ bool Trainer::agree_to_begin(const std::vector<data::Batch>& batches, StepResult
                   result.all_tokens, " tokens");
 }
 
-double Trainer::run_micro_batches(std::vector<data::Batch>& batches, StepResult& result) {
-  tree_.zero_gradients();
-  tree_.begin_ledger();
-  const double sum = options_.pipeline != nullptr ? run_groups(batches, result) : run_each(batches, result);
-  if (options_.strategies != nullptr) options_.strategies->step_end();
-  return sum;
+PassParts Trainer::pass_parts() {
+  PassParts parts{tree_, options_.strategies, options_.pipeline, options_.guards};
+  parts.check_stop = [this] { check_stop(); };
+  return parts;
 }
 
-double Trainer::run_each(std::vector<data::Batch>& batches, StepResult& result) {
-  double sum = 0;
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    check_stop();
-    sum += run_micro_batch(batches[i], {.index = static_cast<std::int64_t>(i), .is_last = i + 1 == batches.size()},
-                           result);
-  }
-  return sum;
-}
-
-double Trainer::run_micro_batch(data::Batch& batch, const MicroBatchEvent& event, StepResult& result) {
-  Strategies* strategies = options_.strategies;
-  Stopwatch watch;
-  if (strategies != nullptr) strategies->micro_batch_begin(event);
-  const MicroBatch tensors = own_part(batch, strategies);
-  std::optional<PhaseScope> phase(std::in_place, TITAN_IN_FORWARD, static_cast<std::int32_t>(event.index));
-  const at::Tensor loss = tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
-  const double value = loss.item<double>();
-  phase.reset();
-  // Of several ranks nobody leaves alone: the others would wait for it in backward.
-  if (alone()) require_finite(value, result);
-  watch.lap(result.seconds.forward);
-  phase.emplace(TITAN_IN_BACKWARD, static_cast<std::int32_t>(event.index));
-  if (strategies != nullptr) strategies->backward_begin(event);
-  backward(loss, result.num_valid);
-  if (strategies != nullptr) strategies->micro_batch_end(event);
-  watch.lap(result.seconds.backward);
-  return value;
-}
-
-double Trainer::run_groups(std::vector<data::Batch>& batches, StepResult& result) {
-  const std::size_t count = options_.pipeline->num_micro_batches();
-  PipelineSeconds seconds;
-  double sum = 0;
-  for (std::size_t first = 0; first < batches.size(); first += count) {
-    PipelineGroup group{{},
-                        static_cast<std::int64_t>(first),
-                        first + count >= batches.size(),
-                        1.0 / static_cast<double>(result.num_valid)};
-    for (std::size_t i = first; i < std::min(first + count, batches.size()); ++i) {
-      group.micro_batches.push_back(own_part(batches[i], options_.strategies));
-    }
-    sum += options_.pipeline->train(group, seconds);
-  }
-  result.seconds.forward += seconds.forward;
-  result.seconds.backward += seconds.backward;
-  return sum;
-}
-
-void Trainer::backward(const at::Tensor& loss, std::int64_t num_valid) {
-  try {
-    loss.backward(at::full_like(loss, 1.0 / static_cast<double>(num_valid)));
-  } catch (const c10::Error&) {
-    if (options_.anomalies != nullptr) options_.anomalies->rethrow_report();
-    throw;
-  }
-  tree_.collect_gradients();
-}
-
-void Trainer::agree_on_outcome(double loss_sum, StepResult& result) {
+StepNumbers Trainer::agree_on_outcome(const Made& made) {
+  tree_.check_ledger();
   const double squares = alone() ? optim::counted_squares(tree_, {}, 0)
                                  : optim::counted_squares(tree_, options_.ranks->mesh(), options_.ranks->rank());
-  const Outcome all = agree(options_.ranks, Outcome{loss_sum, squares});
-  if (!std::isfinite(all.loss_sum)) require_finite(loss_sum, result);
-  result.loss = all.loss_sum / static_cast<double>(result.num_valid);
-  result.grad_norm = std::sqrt(all.norm_squares);
-  if (!std::isfinite(result.grad_norm)) {
-    part();
-    refuse_gradients(tree_, result.step, result.grad_norm);
+  const Outcome all = agree(options_.ranks, Outcome{made.loss_sum, squares});
+  made.result.loss = all.loss_sum / static_cast<double>(made.result.num_valid);
+  made.result.grad_norm = std::sqrt(all.norm_squares);
+  return {made.result.loss, made.result.grad_norm};
+}
+
+bool Trainer::accept(Made& made) {
+  const StepResult& result = made.result;
+  const StepNumbers first = agree_on_outcome(made);
+  Judgement judgement;
+  if (options_.guards != nullptr) {
+    judgement = judge(*options_.guards, options_.ranks, result.step, first, [&] {
+      made.loss_sum = made.passes.run_again();
+      return agree_on_outcome(made);
+    });
   }
+  if (judgement.decision == TITAN_DECISION_STOP) stop(judgement, result);
+  if (judgement.decision == TITAN_DECISION_SKIP) {
+    made.passes.leave_out();
+    made.result.lr = optimizer_.lr(schedule_.factor(schedule_step()));
+    log_warning("train", "the update of a step is left out, weights are unchanged: step ", result.step, ": ",
+                judgement.text);
+    return false;
+  }
+  require_finite(made);
   const bool is_audited =
       options_.audit_freq > 0 && (result.step == 1 || result.step % options_.audit_freq == 0) && !alone();
   if (is_audited) audit_gradients(tree_, *options_.ranks, result.step);
+  return true;
 }
 
-void Trainer::require_finite(double loss_sum, const StepResult& result) const {
-  const bool is_mine = !std::isfinite(loss_sum);
-  if (alone() && !is_mine) return;
-  const std::string whose = alone() ? std::string() : concat(", ", concerned_ranks(*options_.ranks, is_mine));
+void Trainer::stop(const Judgement& judgement, const StepResult& result) {
+  part();
+  throw_abi_error(judgement.code, concat("[train] stopped before the update, weights are unchanged: step ", result.step,
+                                         ": ", judgement.text));
+}
+
+void Trainer::require_finite(const Made& made) const {
+  const StepResult& result = made.result;
+  if (std::isfinite(result.loss) && std::isfinite(result.grad_norm)) return;
+  if (std::isfinite(result.loss)) {
+    part();
+    refuse_gradients(tree_, result.step, result.grad_norm);
+  }
+  const std::string whose =
+      alone() ? std::string() : concat(", ", concerned_ranks(*options_.ranks, !std::isfinite(made.loss_sum)));
   part();
   throw NonFiniteError("[train] the loss is not finite, stopped before the update, weights are unchanged: step ",
-                       result.step, ", sum of the losses ", alone() ? "of a micro-batch " : "of this rank ",
-                       std::abs(loss_sum), whose, ": find the cause with --debug.detect_anomaly");
+                       result.step, ", sum of the losses of this rank ", std::abs(made.loss_sum), whose,
+                       ": find the cause with --debug.detect_anomaly");
 }
 
-void Trainer::update(const std::vector<at::Tensor>& gradients, StepResult& result) {
-  optim::scale_gradients(gradients, optim::clip_coefficient(result.grad_norm, options_.max_norm));
+void Trainer::update(StepResult& result) {
+  optim::scale_gradients(collected_gradients(tree_), optim::clip_coefficient(result.grad_norm, options_.max_norm));
   if (schedule_.is_past_end(schedule_step()) && !std::exchange(said_past_end_, true)) {
     log_warning("train", "the learning-rate schedule has ended, its final factor is kept: step ", result.step,
                 ", schedule of ", schedule_.total_steps(), " steps, factor ", schedule_.factor(schedule_step()));
@@ -207,6 +172,9 @@ void Trainer::update(const std::vector<at::Tensor>& gradients, StepResult& resul
   optimizer_.step(factor);
   tree_.refresh_compute();
   if (options_.strategies != nullptr) options_.strategies->updated();
+  if (options_.drift_check_freq > 0 && result.step % options_.drift_check_freq == 0 && !alone()) {
+    check_drift(tree_, *options_.ranks, result.step);
+  }
 }
 
 void Trainer::go_on_from(std::int64_t steps_done, std::int64_t schedule_step, std::int64_t total_tokens) {

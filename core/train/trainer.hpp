@@ -10,22 +10,15 @@
 #include "core/nn/tree.hpp"
 #include "core/optim/adamw.hpp"
 #include "core/optim/lr_schedule.hpp"
-#include "core/train/anomaly.hpp"
 #include "core/train/batch_source.hpp"
 #include "core/train/guards.hpp"
+#include "core/train/judging.hpp"
+#include "core/train/passes.hpp"
 #include "core/train/pipeline/pipeline.hpp"
 #include "core/train/ranks/agreement.hpp"
 #include "core/train/ranks/strategies.hpp"
 
 namespace titan::train {
-
-/// Where the seconds of a step went.
-struct StepSeconds {
-  double data = 0;  // waiting for batches
-  double forward = 0;
-  double backward = 0;   // collecting the gradients included
-  double optimizer = 0;  // norm, clipping and refreshing the compute form included
-};
 
 /// What one step did.
 struct StepResult {
@@ -45,14 +38,14 @@ class Trainer {
   struct Options {
     std::int64_t num_micro_batches = 1;  // of a step; their gradients are summed
     double max_norm = 1.0;
-    const AnomalyWatch* anomalies = nullptr;  // of the tree; null: none
-    Ranks* ranks = nullptr;                   // null: one
-    Strategies* strategies = nullptr;         // null: none
-    Pipeline* pipeline = nullptr;             // null: this rank runs the whole chain
-    Guards* guards = nullptr;                 // null: none
+    Ranks* ranks = nullptr;            // null: one
+    Strategies* strategies = nullptr;  // null: none
+    Pipeline* pipeline = nullptr;      // null: this rank runs the whole chain
+    Guards* guards = nullptr;          // null: none
     /// Whether a stop waits for a step's end, all of whose state a checkpoint can hold: else it is noticed inside too.
     bool stops_between_steps = false;
-    std::int64_t audit_freq = 0;                       // steps between two audits of the replicas; 0: none
+    std::int64_t audit_freq = 0;                       // steps between two audits of replicated gradients; 0: none
+    std::int64_t drift_check_freq = 0;                 // steps between two checks of replicated weights; 0: none
     std::chrono::milliseconds train_timeout{100'000};  // of waits after the first step
   };
 
@@ -62,7 +55,8 @@ class Trainer {
           const Options& options, const StopFlag* stop = nullptr);
 
   /// Fetches the step's micro-batches, runs them forward and backward, clips, and updates the weights. None, without
-  /// effect on the weights, when the data of any rank cannot fill another step. NonFiniteError names step and cause and
+  /// effect on the weights, when the data of any rank cannot fill another step. Guards may run the step twice, leave
+  /// its update out (it counts, for the schedule too), or end the run. NonFiniteError names step and cause and
   /// leaves the weights as they were; so do DataError (no valid label in the step), Interrupted, and errors of model,
   /// strategies and data. Several ranks step together, agree on what ends the
   /// run before they begin and again before the update, and end with the same of these errors; whatever else one rank
@@ -83,16 +77,21 @@ class Trainer {
   nn::Tree& tree() { return tree_; }
 
  private:
+  /// What this rank made of a step.
+  struct Made {
+    Passes& passes;
+    StepResult& result;
+    double loss_sum;  // of this rank
+  };
   std::vector<data::Batch> fetch();
   bool agree_to_begin(const std::vector<data::Batch>& batches, StepResult& result);
-  double run_micro_batches(std::vector<data::Batch>& batches, StepResult& result);
-  double run_each(std::vector<data::Batch>& batches, StepResult& result);
-  double run_micro_batch(data::Batch& batch, const MicroBatchEvent& event, StepResult& result);
-  double run_groups(std::vector<data::Batch>& batches, StepResult& result);
-  void backward(const at::Tensor& loss, std::int64_t num_valid);
-  void agree_on_outcome(double loss_sum, StepResult& result);
-  void require_finite(double loss_sum, const StepResult& result) const;
-  void update(const std::vector<at::Tensor>& gradients, StepResult& result);
+  PassParts pass_parts();
+  StepNumbers agree_on_outcome(const Made& made);
+  /// Whether the step's update is to be made. Throws where a guard, or a number that is not finite, stops the run.
+  bool accept(Made& made);
+  [[noreturn]] void stop(const Judgement& judgement, const StepResult& result);
+  void require_finite(const Made& made) const;
+  void update(StepResult& result);
   int stop_requested() const;
   void check_stop() const;
   bool alone() const { return is_alone(options_.ranks); }

@@ -83,6 +83,7 @@ class Plugin {
   void micro_batch_end(const titan_micro_batch& micro_batch) { each(&Part::micro_batch_end, micro_batch); }
   void step_end() { each(&Part::step_end); }
   void updated() { each(&Part::updated); }
+  void discard() { each(&Part::discard); }
 
   std::string_view schedule_name() { return schedule_.schedule_name(); }
   std::vector<titan_stage> stages(const titan_schedule_request& request, std::uint32_t rank) {

@@ -7,6 +7,8 @@
 #include "core/config/resolver.hpp"
 #include "core/nn/tree.hpp"
 #include "core/tensor/interface.hpp"
+#include "core/tensor/memory_interface.hpp"
+#include "core/train/control.hpp"
 
 namespace titan::testing {
 namespace {
@@ -16,6 +18,8 @@ const void* engine_interface(titan_string id) {
   if (name == TITAN_TENSOR_V1) return tensor::tensor_interface();
   if (name == TITAN_TREE_V1) return nn::tree_interface();
   if (name == TITAN_COLLECTIVE_V1) return comm::collective_interface();
+  if (name == TITAN_CONTROL_V1) return train::control_interface();
+  if (name == TITAN_MEMORY_V1) return tensor::memory_interface();
   return nullptr;
 }
 
@@ -66,6 +70,9 @@ RankPlugins::RankPlugins(const config::Config& config, std::int64_t rank, std::i
                                       static_cast<std::uint32_t>(world_size)};
   model_ = built_plugins().load(built_plugins().find_model(config.module()), services);
   strategy_ = built_plugins().load(find_strategy("parallel"), services);
+  for (const plugin::Plugin* guard : built_plugins().providing(TITAN_GUARD_V1)) {
+    guards_.push_back(built_plugins().load(*guard, services));
+  }
 }
 
 EngineRun RankPlugins::run() const {
@@ -75,6 +82,7 @@ EngineRun RankPlugins::run() const {
   run.model = model_->interface<titan_model_v1>(TITAN_MODEL_V1);
   run.strategies.push_back(strategy_->interface<titan_strategy_v1>(TITAN_STRATEGY_V1));
   run.schedule = strategy_->interface<titan_schedule_v1>(TITAN_SCHEDULE_V1);
+  for (const auto& guard : guards_) run.guards.push_back(guard->interface<titan_guard_v1>(TITAN_GUARD_V1));
   run.ranks.rank = rank_;
   run.ranks.world_size = world_size_;
   return run;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/config/engine.hpp"
 #include "core/plugin/instance.hpp"
@@ -16,7 +17,7 @@ const plugin::PluginRegistry& built_plugins();
 /// of. std::runtime_error when no model plugin has it.
 config::Config configure(const std::string& preset, const Settings& settings);
 
-/// One rank's plugins: the configuration's model, and the strategy parallel.
+/// One rank's plugins: the configuration's model, the strategy parallel, and the guards of this build.
 class RankPlugins {
  public:
   /// Initialises them. The configuration must outlive them.
@@ -32,6 +33,7 @@ class RankPlugins {
   std::int64_t rank_, world_size_;
   std::unique_ptr<plugin::Instance> model_;
   std::unique_ptr<plugin::Instance> strategy_;
+  std::vector<std::unique_ptr<plugin::Instance>> guards_;
 };
 
 }  // namespace titan::testing

@@ -10,6 +10,7 @@
 
 #include "core/comm/records.hpp"
 #include "core/config/config.hpp"
+#include "core/config/engine.hpp"
 #include "core/config/mesh.hpp"
 #include "core/config/option.hpp"
 
@@ -27,6 +28,8 @@ struct RankRuns {
   std::int64_t steps = 5;
   /// Whether the label at that column of a row of the global stream is to be ignored. Null: none.
   std::function<bool(std::int64_t row, std::int64_t column)> ignore = nullptr;
+  /// Adds to the run of a rank, on its thread: guards of the test, which come before those of plugins. Null: nothing.
+  std::function<void(std::int64_t rank, EngineRun& run)> add = nullptr;
 };
 
 struct StepFigures {

@@ -65,7 +65,8 @@ void add_state(train::Run& run, std::int64_t rank, Shared& shared) {
   }
 }
 
-void run_rank(comm::Communicator& communicator, const config::Config& config, const OnStep& on_step, Shared& shared) {
+void run_rank(comm::Communicator& communicator, const config::Config& config, const RankRuns& runs,
+              const OnStep& on_step, Shared& shared) {
   const std::int64_t rank = communicator.rank();
   std::unique_ptr<RankPlugins> plugins;
   {
@@ -76,6 +77,7 @@ void run_rank(comm::Communicator& communicator, const config::Config& config, co
   EngineRun engine_run = plugins->run(communicator);
   engine_run.stop = &recorder.stop;
   engine_run.observers.push_back(recorder.plugin());
+  if (runs.add) runs.add(rank, engine_run);
   train::Run run(engine_run);
   run.train();
   const std::scoped_lock lock(shared.mutex);
@@ -98,8 +100,9 @@ Trained train_ranks(const RankRuns& runs, const OnStep& on_step) {
   Shared shared;
   shared.trained.data.resize(count);
   shared.trained.random.resize(count);
-  comm::run_rank_threads(config::Mesh::from(config, num_ranks(runs)),
-                         [&](comm::Communicator& communicator) { run_rank(communicator, config, on_step, shared); });
+  comm::run_rank_threads(config::Mesh::from(config, num_ranks(runs)), [&](comm::Communicator& communicator) {
+    run_rank(communicator, config, runs, on_step, shared);
+  });
   for (const auto& [name, tensor] : shared.state) {
     if (!tensor.is_consistent()) throw std::runtime_error("replicas differ: " + name);
     if (!tensor.is_complete()) throw std::runtime_error("stored nowhere: a part of " + name);

@@ -2,7 +2,6 @@
 
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/zeros_like.h>
-#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <map>
@@ -117,12 +116,7 @@ class Pipeline::Pass {
     const at::Tensor gradient = is_last(action.stage)
                                     ? at::full_like(output, group_.gradient_of_loss)
                                     : take({true, action.stage + 1, action.stage, action.micro_batch});
-    try {
-      if (output.requires_grad()) output.backward(gradient);
-    } catch (const c10::Error&) {
-      if (pipeline_.anomalies_ != nullptr) pipeline_.anomalies_->rethrow_report();
-      throw;
-    }
+    if (output.requires_grad()) output.backward(gradient);
     pipeline_.tree_.collect_gradients();
   }
 
@@ -167,13 +161,11 @@ class Pipeline::Pass {
   double loss_sum_ = 0;
 };
 
-Pipeline::Pipeline(nn::Tree& tree, comm::Group& ranks, PipelineTables tables, Strategies* strategies,
-                   const AnomalyWatch* anomalies)
+Pipeline::Pipeline(nn::Tree& tree, comm::Group& ranks, PipelineTables tables, Strategies* strategies)
     : tree_(tree),
       rank_(static_cast<std::size_t>(ranks.rank())),
       tables_(std::move(tables)),
       strategies_(strategies),
-      anomalies_(anomalies),
       transfers_(ranks, tables_.training) {}
 
 double Pipeline::run(const schedule::Table& table, const PipelineGroup& group, PipelineSeconds& seconds) {

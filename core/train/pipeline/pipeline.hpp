@@ -7,7 +7,6 @@
 #include "core/comm/group.hpp"
 #include "core/nn/tree.hpp"
 #include "core/schedule/table.hpp"
-#include "core/train/anomaly.hpp"
 #include "core/train/micro_batch.hpp"
 #include "core/train/pipeline/transfers.hpp"
 #include "core/train/ranks/strategies.hpp"
@@ -36,9 +35,8 @@ struct PipelineSeconds {
 /// training thread.
 class Pipeline {
  public:
-  /// What it is given must outlive it; `ranks` is the group "pp"; strategies and anomalies may be null.
-  Pipeline(nn::Tree& tree, comm::Group& ranks, PipelineTables tables, Strategies* strategies,
-           const AnomalyWatch* anomalies);
+  /// What it is given must outlive it; `ranks` is the group "pp"; strategies may be null.
+  Pipeline(nn::Tree& tree, comm::Group& ranks, PipelineTables tables, Strategies* strategies);
 
   std::size_t num_micro_batches() const { return tables_.training.num_micro_batches; }
 
@@ -59,7 +57,6 @@ class Pipeline {
   std::size_t rank_;
   PipelineTables tables_;
   Strategies* strategies_;
-  const AnomalyWatch* anomalies_;
   Transfers transfers_;
   std::size_t peak_live_ = 0;
 };

@@ -8,6 +8,8 @@ namespace {
 // POSIX's signals; real-time ones do not end a run.
 constexpr int kSignals = 32;
 
+constexpr std::size_t kDecisions = TITAN_DECISION_STOP + 1;
+
 }  // namespace
 
 Outlook agree(const Ranks* ranks, const Outlook& mine) {
@@ -37,6 +39,31 @@ Outcome agree(const Ranks* ranks, const Outcome& mine) {
                            counts_my_data ? static_cast<double>(mine.num_valid) : 0};
   comm::sum_over(ranks->communicator().world(), sums);
   return {sums[0], sums[1], static_cast<std::int64_t>(sums[2])};
+}
+
+Judgement agree(const Ranks* ranks, const Judgement& mine) {
+  if (is_alone(ranks)) return mine;
+  comm::Group& world = ranks->communicator().world();
+  std::vector<double> counts(kDecisions);
+  counts[static_cast<std::size_t>(mine.decision)] = 1;
+  comm::sum_over(world, counts);
+  Judgement all;
+  for (std::size_t i = 0; i < kDecisions; ++i) {
+    if (counts[i] > 0) all.decision = static_cast<std::int32_t>(i);
+  }
+  if (all.decision == TITAN_DECISION_CONTINUE) return all;
+  const bool is_mine = mine.decision == all.decision;
+  const std::vector<std::string> told =
+      comm::gather_texts(world, is_mine ? concat(mine.code, '\n', mine.text) : std::string());
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    if (told[rank].empty()) continue;
+    const std::size_t line = told[rank].find('\n');
+    if (all.code == 0) all.code = std::stoi(told[rank].substr(0, line));
+    if (line + 1 < told[rank].size()) texts.push_back(concat("rank ", rank, ": ", told[rank].substr(line + 1)));
+  }
+  all.text = join(texts, "; ");
+  return all;
 }
 
 std::string concerned_ranks(const Ranks& ranks, bool concerned) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/train/guards.hpp"
 #include "core/train/ranks/ranks.hpp"
 
 namespace titan::train {
@@ -29,6 +30,10 @@ struct Outcome {
 
 /// Sums over all ranks (null: there is one); a loss that several ranks have counts once.
 Outcome agree(const Ranks* ranks, const Outcome& mine);
+
+/// The gravest judgement of all ranks (null: there is one): the code of the first rank that made it, and the texts of
+/// all that did, each after its rank where there are several. Texts may be empty.
+Judgement agree(const Ranks* ranks, const Judgement& mine);
 
 /// Names the ranks for which `concerned` holds: "rank 1", "ranks 0, 3". A collective call.
 std::string concerned_ranks(const Ranks& ranks, bool concerned);

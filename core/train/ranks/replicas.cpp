@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <optional>
@@ -33,11 +34,18 @@ std::vector<std::int64_t> place(const nn::Parameter& parameter, const config::Me
   return coordinates;
 }
 
-/// A parameter whose replicas differ.
+/// The first parameter whose replicas differ.
 struct Difference {
   std::string parameter;
-  std::string ranks;  // "ranks 0, 1 have other bits than rank 2"
+  std::string ranks;       // "ranks 0, 1 | rank 2"
+  std::size_t others = 0;  // more parameters
 };
+
+/// "layers.0.wq.weight and 3 more, equal among ranks 0, 1 | rank 2"
+std::string text_of(const Difference& difference) {
+  return concat(difference.parameter, difference.others == 0 ? "" : concat(" and ", difference.others, " more"),
+                ", equal among ", difference.ranks);
+}
 
 std::string describe(const std::map<std::int64_t, std::vector<std::int64_t>>& ranks_by_hash) {
   std::vector<std::string> sides;
@@ -50,6 +58,7 @@ std::optional<Difference> find_difference(const nn::Tree& tree, const config::Me
                                           const std::vector<std::int64_t>& members,
                                           const std::vector<std::int64_t>& hashes) {
   const std::size_t count = tree.parameters().size();
+  std::optional<Difference> first;
   for (std::size_t i = 0; i < count; ++i) {
     const nn::Parameter& parameter = *tree.parameters()[i];
     std::map<std::vector<std::int64_t>, std::map<std::int64_t, std::vector<std::int64_t>>> replicas;
@@ -57,11 +66,16 @@ std::optional<Difference> find_difference(const nn::Tree& tree, const config::Me
       const std::int64_t hash = hashes[member * count + i];
       replicas[place(parameter, mesh, members[member])][hash].push_back(members[member]);
     }
-    for (const auto& [where, ranks_by_hash] : replicas) {
-      if (ranks_by_hash.size() > 1) return Difference{parameter.name, describe(ranks_by_hash)};
+    const auto differing =
+        std::find_if(replicas.begin(), replicas.end(), [](const auto& replica) { return replica.second.size() > 1; });
+    if (differing == replicas.end()) continue;
+    if (first) {
+      ++first->others;
+    } else {
+      first = Difference{parameter.name, describe(differing->second)};
     }
   }
-  return std::nullopt;
+  return first;
 }
 
 std::optional<Difference> compare(const nn::Tree& tree, const Ranks& ranks, at::Tensor nn::Parameter::*box) {
@@ -85,9 +99,18 @@ void compare_weights(const nn::Tree& tree, Ranks& ranks) {
   const auto difference = compare(tree, ranks, &nn::Parameter::storage);
   if (!difference) return;
   ranks.part();
-  throw InternalError("[train] ranks start with different bits of a parameter that they share: ", difference->parameter,
-                      ", equal among ", difference->ranks,
+  throw InternalError("[train] ranks start with different bits of a parameter that they share: ", text_of(*difference),
                       ": are program, libtorch and processor the same everywhere?");
+}
+
+void check_drift(const nn::Tree& tree, Ranks& ranks, std::int64_t step) {
+  if (ranks.alone()) return;
+  const auto difference = compare(tree, ranks, &nn::Parameter::storage);
+  if (!difference) return;
+  ranks.part();
+  throw InternalError("[train] weights that ranks share have drifted apart: step ", step, ", ", text_of(*difference),
+                      ": a rank computes or remembers wrongly (suspect its hardware, or a strategy that does not treat "
+                      "replicas alike): go on from a checkpoint of an earlier step");
 }
 
 void audit_gradients(const nn::Tree& tree, Ranks& ranks, std::int64_t step) {
@@ -98,8 +121,7 @@ void audit_gradients(const nn::Tree& tree, Ranks& ranks, std::int64_t step) {
   throw PluginError(
       "[train] ranks have different bits of a gradient that they share, stopped before the update, weights are "
       "unchanged: step ",
-      step, ", ", difference->parameter, ", equal among ", difference->ranks,
-      ": a strategy did not sum it on all of them, or a rank computes wrongly");
+      step, ", ", text_of(*difference), ": a strategy did not sum it on all of them, or a rank computes wrongly");
 }
 
 }  // namespace titan::train

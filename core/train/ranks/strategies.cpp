@@ -94,6 +94,17 @@ void Strategies::micro_batch_end(const MicroBatchEvent& event) {
 
 void Strategies::step_end() { call("step_end", &titan_strategy_v1::step_end); }
 
+void Strategies::discard() {
+  for (const auto& strategy : strategies_) {
+    const titan_strategy_v1& table = *strategy.table;
+    const bool knows_how = has(table, &titan_strategy_v1::discard) && table.discard != nullptr;
+    const auto function = knows_how ? table.discard : table.updated;
+    if (function == nullptr) continue;
+    plugin_call(host_, strategy.plugin.c_str(), knows_how ? "discard" : "updated",
+                [&] { return function(strategy.ctx); });
+  }
+}
+
 void Strategies::updated() { call("updated", &titan_strategy_v1::updated); }
 
 MicroBatch own_part(data::Batch& batch, const Strategies* strategies) {

@@ -37,6 +37,8 @@ class Strategies {
   void micro_batch_end(const MicroBatchEvent& event);
   void step_end();
   void updated();
+  /// Lets each forget the step's gradients so far. One that does not know how is told that there was an update.
+  void discard();
 
  private:
   template <class Callback, class... Arguments>

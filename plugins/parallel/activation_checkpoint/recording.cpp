@@ -50,6 +50,11 @@ std::string text_of(const OperatorRun& run) {
   return text;
 }
 
+/// ", in layers.0.feed_forward.w2"
+std::string module_of(const OperatorRun& run) {
+  return run.module.empty() ? std::string() : sdk::concat(", in ", run.module);
+}
+
 /// Another handle of the same elements, which shares the version: autograd may make a node of it.
 at::Tensor another_handle(const at::Tensor& tensor) {
   const auto* self = tensor.unsafeGetTensorImpl();
@@ -73,6 +78,14 @@ bool keeps_books(const OperatorRun& run) {
   return !at::GradMode::is_enabled() || std::all_of(run.results.begin(), run.results.end(), [](const auto& result) {
     return c10::isIntegralType(result.dtype, true);
   });
+}
+
+std::string_view running_module(const RecordingRules& rules) {
+  if (rules.host == nullptr) return {};
+  titan_place place{};
+  place.struct_size = sizeof place;
+  rules.host->here(&place);
+  return sdk::view(place.module_name);
 }
 
 std::size_t num_arguments(const c10::OperatorHandle& op) { return op.schema().arguments().size(); }
@@ -114,7 +127,7 @@ void Recorder::done(const c10::OperatorHandle& op, const torch::jit::Stack& stac
     }
   }
   if (!rules_.checks_operators) return;
-  OperatorRun run{op, describe(stack, count, rules_.checks_values)};
+  OperatorRun run{op, describe(stack, count, rules_.checks_values), running_module(rules_)};
   if (!keeps_books(run)) recording_.runs.push_back(std::move(run));
 }
 
@@ -148,19 +161,20 @@ void Replay::done(const c10::OperatorHandle& op, const torch::jit::Stack& stack)
 }
 
 void Replay::compare(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  OperatorRun run{op, describe(stack, num_results(op), rules_.checks_values)};
+  OperatorRun run{op, describe(stack, num_results(op), rules_.checks_values), running_module(rules_)};
   if (keeps_books(run)) return;
   const std::size_t number = runs_.size();
   runs_.push_back(std::move(run));
   if (number >= recording_.runs.size()) {
-    refuse(sdk::concat("forward ran ", number, " operators, recomputation goes on with ", text_of(runs_.back())));
+    refuse(sdk::concat("forward ran ", number, " operators, recomputation goes on with ", text_of(runs_.back()),
+                       module_of(runs_.back())));
   }
   const OperatorRun& first = recording_.runs[number];
   if (runs_.back() == first) return;
   const std::string here = text_of(runs_.back()), there = text_of(first);
-  refuse(here == there
-             ? sdk::concat("operator ", number + 1, " gave other values: ", here)
-             : sdk::concat("operator ", number + 1, " was ", there, " in forward and is ", here, " in recomputation"));
+  refuse(here == there ? sdk::concat("operator ", number + 1, " gave other values: ", here, module_of(runs_.back()))
+                       : sdk::concat("operator ", number + 1, " was ", there, module_of(first), " in forward and is ",
+                                     here, module_of(runs_.back()), " in recomputation"));
 }
 
 void Replay::finish() {
@@ -170,7 +184,7 @@ void Replay::finish() {
   }
   if (rules_.checks_operators && runs_.size() < recording_.runs.size()) {
     refuse(sdk::concat("recomputation ends after ", runs_.size(), " operators, forward went on with ",
-                       text_of(recording_.runs[runs_.size()])));
+                       text_of(recording_.runs[runs_.size()]), module_of(recording_.runs[runs_.size()])));
   }
 }
 

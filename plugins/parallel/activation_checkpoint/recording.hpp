@@ -7,18 +7,21 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugins/parallel/activation_checkpoint/operator_policy.hpp"
 #include "plugins/parallel/activation_checkpoint/operator_watch.hpp"
+#include "titan/abi/memory.h"
 
 namespace titan::parallel {
 
 /// What is recorded of a block's forward and held against its recomputation.
 struct RecordingRules {
-  bool keeps_results = false;    // those that OperatorPolicy names: the recomputation takes them over
-  bool checks_operators = true;  // the same operators have to give results of the same types and sizes
-  bool checks_values = false;    // and of the same bits; both passes are told in full when they differ
+  bool keeps_results = false;             // those that OperatorPolicy names: the recomputation takes them over
+  bool checks_operators = true;           // the same operators have to give results of the same types and sizes
+  bool checks_values = false;             // and of the same bits; both passes are told in full when they differ
+  const titan_memory_v1* host = nullptr;  // knows which module runs; null: nobody does
 };
 
 /// An operator that ran, and its results.
@@ -31,7 +34,9 @@ struct OperatorRun {
   };
   c10::OperatorHandle op;
   std::vector<Result> results;
-  bool operator==(const OperatorRun&) const = default;
+  std::string_view module = {};  // that ran it; lives as long as the run
+  /// Whether the same operator gave the same.
+  bool operator==(const OperatorRun& other) const { return op == other.op && results == other.results; }
 };
 
 /// What a forward leaves to its recomputation.

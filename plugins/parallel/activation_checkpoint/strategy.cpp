@@ -73,7 +73,8 @@ std::shared_ptr<Part> apply(const sdk::Host& host, const strategy::Tree& tree, c
   if (config.string(kModeOption) == "none") return nullptr;
   // Counted over the whole model: the same blocks under any pipeline.
   const std::int64_t every = std::max<std::int64_t>(config.integer(kEveryOption), 1);
-  const CheckpointOptions options = read_options(config);
+  CheckpointOptions options = read_options(config);
+  options.recording.host = host.find<titan_memory_v1>(TITAN_MEMORY_V1);
   const std::vector<strategy::Module> blocks = layers(tree);
   std::int64_t number = 0, chosen = 0;
   for (const strategy::Module& block : blocks) {

@@ -1,12 +1,14 @@
 #include "plugins/parallel/context_parallel/ring.hpp"
 
 #include <ATen/ops/empty_like.h>
+#include <ATen/record_function.h>
 
 #include <utility>
 
 namespace titan::parallel {
 
 void Ring::start(const at::Tensor& held) {
+  RECORD_USER_SCOPE("communication::ring");
   const std::int64_t rank = group_.rank(), size = group_.size();
   const auto next = static_cast<std::uint32_t>((rank + 1) % size);
   const auto previous = static_cast<std::uint32_t>((rank + size - 1) % size);

@@ -292,4 +292,9 @@ void DataParallel::updated() {
   for (const Slot& slot : slots_) slot.unit->clear();
 }
 
+void DataParallel::discard() {
+  abandon();
+  ended_stages_ = 0;
+}
+
 }  // namespace titan::parallel

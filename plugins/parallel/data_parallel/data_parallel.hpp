@@ -49,6 +49,8 @@ class DataParallel : public Part, public std::enable_shared_from_this<DataParall
   void micro_batch_end(const titan_micro_batch& micro_batch) override;
   /// After the optimizer.
   void updated() override;
+  /// Forgets the step so far, micro-batches on their way too.
+  void discard() override;
 
   /// "HSDP: 2 replicas of 4 shards, 11 units": for the log.
   const std::string& description() const { return description_; }

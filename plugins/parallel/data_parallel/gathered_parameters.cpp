@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <memory>
@@ -86,6 +87,7 @@ at::Tensor GatheredParameters::packed_parts() const {
 
 void GatheredParameters::start() {
   if (work_ || present()) return;
+  RECORD_USER_SCOPE("communication::all_gather");
   const at::NoGradGuard no_grad;
   if (layout_.is_single()) {
     set_allocated(0, true);

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/record_function.h>
 
 #include <utility>
 
@@ -51,6 +52,7 @@ at::Tensor ShardedGradients::packed(const std::vector<at::Tensor>& tensors) cons
 }
 
 void ShardedGradients::start(const std::vector<at::Tensor>& tensors) {
+  RECORD_USER_SCOPE("communication::reduce_scatter");
   const at::NoGradGuard no_grad;
   outgoing_ = packed(tensors);
   incoming_ = at::empty({layout_.shard_size()}, outgoing_.options());

@@ -51,7 +51,8 @@ struct GuardedStrategy {
                                               &updated,
                                               &backward_begin,
                                               kSplitsBatches ? &split_batch : nullptr,
-                                              &step_end};
+                                              &step_end,
+                                              &discard};
     return &kTable;
   }
 
@@ -116,6 +117,16 @@ struct GuardedStrategy {
     });
   }
 
+  static titan_error* discard(void* ctx) noexcept {
+    return run(ctx, []([[maybe_unused]] auto& plugin) {
+      if constexpr (requires { plugin.discard(); }) {
+        plugin.discard();
+      } else if constexpr (requires { plugin.updated(); }) {
+        plugin.updated();
+      }
+    });
+  }
+
   template <class Body>
   static titan_error* run(void* ctx, Body body) noexcept {
     auto& instance = instance_of<Plugin>(ctx);
@@ -135,6 +146,7 @@ struct GuardedStrategy {
 ///   void micro_batch_end(const titan_micro_batch&);
 ///   void step_end();
 ///   void updated();
+///   void discard();                                    without it, updated() is called in its place
 /// They run on the rank's training thread, as titan/abi/strategy.h says; what they throw stops the run.
 template <class Plugin>
 struct StrategyInterface : GuardedStrategy<Plugin, CallbackGuard> {};

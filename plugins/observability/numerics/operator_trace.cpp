@@ -1,0 +1,111 @@
+#include "plugins/observability/numerics/operator_trace.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/ivalue.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "plugins/observability/numerics/signature.hpp"
+#include "titan/abi/memory.h"
+#include "titan/torch/tree.hpp"
+
+namespace titan::observability {
+namespace {
+
+constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15U;
+
+OperatorTrace*& current() {
+  thread_local OperatorTrace* instance = nullptr;
+  return instance;
+}
+
+void add(std::uint64_t& hash, const at::Tensor& tensor) { hash = (hash ^ hash_of(tensor)) * kFactor + 1; }
+
+template <class Values>
+std::uint64_t hash_of_values(const Values& values) {
+  std::uint64_t hash = 0;
+  for (const c10::IValue& value : values) {
+    if (value.isTensor()) add(hash, value.toTensor());
+    if (!value.isTensorList()) continue;
+    for (const at::Tensor& tensor : value.toTensorVector()) add(hash, tensor);
+  }
+  return hash;
+}
+
+std::string place(const TracedOperator& traced, const sdk::GuardHandles& handles) {
+  const strategy::Tree tree(sdk::TreeHandle{handles.host, handles.tree, 0});
+  const std::string where(sdk::view(tree.source().table->module_name(handles.tree, traced.module)));
+  return sdk::concat(traced.in_backward ? "backward" : "forward", where.empty() ? ", outside of the modules" : " of ",
+                     where);
+}
+
+}  // namespace
+
+struct OperatorTrace::Begin : at::ObserverContext {
+  TracedOperator traced{};
+};
+
+OperatorTrace::OperatorTrace(const sdk::GuardHandles& handles)
+    : handles_(handles),
+      control_(*handles.host.require<titan_control_v1>(TITAN_CONTROL_V1)),
+      before_(std::exchange(current(), this)),
+      callback_(at::addThreadLocalCallback(at::RecordFunctionCallback(&begins, &ends)
+                                               .needsInputs(true)
+                                               .needsOutputs(true)
+                                               .scopes({at::RecordScope::FUNCTION}))) {}
+
+OperatorTrace::~OperatorTrace() {
+  at::removeCallback(callback_);
+  current() = before_;
+}
+
+std::unique_ptr<at::ObserverContext> OperatorTrace::begins(const at::RecordFunction& function) {
+  OperatorTrace* trace = current();
+  if (trace == nullptr) return nullptr;
+  // What hashing calls is not traced.
+  const at::DisableRecordFunctionGuard not_these;
+  const at::NoGradGuard no_grad;
+  titan_place place{};
+  place.struct_size = sizeof place;
+  trace->control_.place(trace->handles_.control, &place);
+  const RunningOperator running = running_operator();
+  auto context = std::make_unique<Begin>();
+  // What is recomputed in backward runs forward.
+  const bool in_backward = place.module == TITAN_MODULE_ROOT && running.in_backward;
+  context->traced = {function.name(), in_backward ? running.module : place.module, in_backward,
+                     hash_of_values(function.inputs()), 0};
+  return context;
+}
+
+void OperatorTrace::ends(const at::RecordFunction& function, at::ObserverContext* context) {
+  OperatorTrace* trace = current();
+  if (trace == nullptr || context == nullptr) return;
+  const at::DisableRecordFunctionGuard not_these;
+  const at::NoGradGuard no_grad;
+  auto& traced = static_cast<Begin*>(context)->traced;
+  traced.outputs = hash_of_values(function.outputs());
+  trace->operators_.push_back(traced);
+}
+
+std::string first_difference(const std::vector<TracedOperator>& first, const std::vector<TracedOperator>& second,
+                             const sdk::GuardHandles& handles) {
+  const std::size_t count = std::min(first.size(), second.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const TracedOperator &a = first[i], &b = second[i];
+    if (std::strcmp(a.name, b.name) != 0) {
+      return sdk::concat(a.name, " ran first and ", b.name, " in its place then, ", place(b, handles));
+    }
+    if (a.inputs != b.inputs) {
+      return sdk::concat(b.name, " was given other values, which no operator before it had made, ", place(b, handles));
+    }
+    if (a.outputs != b.outputs)
+      return sdk::concat(b.name, " gave other values for the same inputs, ", place(b, handles));
+  }
+  if (first.size() == second.size()) return {};
+  const TracedOperator& more = first.size() > count ? first[count] : second[count];
+  return sdk::concat(more.name, " ran in one of two runs only, ", place(more, handles));
+}
+
+}  // namespace titan::observability

@@ -1,0 +1,67 @@
+#include "plugins/observability/numerics/state_scan.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "plugins/observability/breakpoint/tensor_text.hpp"
+#include "plugins/observability/numerics/finite_scan.hpp"
+#include "plugins/observability/numerics/kept_state.hpp"
+#include "titan/torch/tree.hpp"
+
+namespace titan::observability {
+namespace {
+
+constexpr std::size_t kMostNamed = 5;
+
+/// Where the rank's part of a parameter begins, by its name; of an optimizer's state by that of its parameter.
+class Offsets {
+ public:
+  explicit Offsets(const sdk::GuardHandles& handles) {
+    const strategy::Tree tree(sdk::TreeHandle{handles.host, handles.tree, 0});
+    for (const strategy::Module& module : tree.modules()) {
+      for (const strategy::Parameter& parameter : module.parameters()) {
+        if (parameter.is_kept()) parts_[parameter.name()] = parameter.part();
+      }
+    }
+  }
+  std::vector<std::int64_t> of(const std::string& name, const at::Tensor& tensor) const {
+    auto found = parts_.find(name);
+    if (found == parts_.end()) found = parts_.find(name.substr(0, name.rfind('.')));
+    // A compute form may be of more than the part.
+    if (found == parts_.end() || tensor.sizes() != at::IntArrayRef(found->second.sizes)) return {};
+    return found->second.offsets;
+  }
+
+ private:
+  std::map<std::string, strategy::Part> parts_;
+};
+
+bool is_in_trouble(const KeptTensor& kept) {
+  const Range range = range_of(kept.tensor);
+  return !range.is_finite() || (kept.kind != TITAN_STATE_GRADIENT && range.is_large(kept.tensor.scalar_type()));
+}
+
+}  // namespace
+
+std::string describe_state_trouble(const sdk::GuardHandles& handles, const std::vector<std::int32_t>& kinds) {
+  std::vector<KeptTensor> found;
+  for (const std::int32_t kind : kinds) {
+    for (KeptTensor& kept : kept_state(handles, {kind})) {
+      const bool is_known =
+          std::any_of(found.begin(), found.end(), [&](const KeptTensor& other) { return other.name == kept.name; });
+      if (!is_known && is_in_trouble(kept)) found.push_back(std::move(kept));
+    }
+  }
+  if (found.empty()) return {};
+  const KeptTensor& first = found.front();
+  std::string text =
+      sdk::concat(first.name, " (", type_and_shape(first.tensor),
+                  ") is not finite: ", describe_trouble(first.tensor, Offsets(handles).of(first.name, first.tensor)));
+  for (std::size_t i = 1; i < std::min(found.size(), kMostNamed); ++i) {
+    text += sdk::concat(i == 1 ? "; others like it: " : ", ", found[i].name);
+  }
+  if (found.size() > kMostNamed) text += sdk::concat(" and ", found.size() - kMostNamed, " more");
+  return text;
+}
+
+}  // namespace titan::observability

@@ -1,0 +1,344 @@
+// Faults in one module of one rank are found where they are: numbers that are not finite, and bits that flip.
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/position.hpp"
+#include "core/train/control.hpp"
+#include "core/train/determinism.hpp"
+#include "tests/distributed/parity.hpp"
+#include "tests/distributed/trained_ranks.hpp"
+#include "tests/support/function_guard.hpp"
+
+namespace titan::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kStep = 2;
+
+/// Guards of a test, one for each rank: they live as long as it.
+class Saboteurs {
+ public:
+  explicit Saboteurs(std::function<void(FunctionGuard&, std::int64_t rank)> make) : make_(std::move(make)) {}
+
+  RankRuns in(RankRuns runs) {
+    runs.add = [this](std::int64_t rank, EngineRun& run) {
+      const std::scoped_lock lock(mutex_);
+      auto& guard = guards_.emplace_back(std::make_unique<FunctionGuard>());
+      make_(*guard, rank);
+      run.guards.insert(run.guards.begin(), guard->plugin());
+    };
+    return runs;
+  }
+
+ private:
+  std::function<void(FunctionGuard&, std::int64_t)> make_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<FunctionGuard>> guards_;
+};
+
+std::int64_t step_now() { return current_position()->step.load(); }
+
+/// The tensor with another value at its first element.
+at::Tensor with_first(const at::Tensor& tensor, double value) {
+  at::Tensor changed = tensor.clone();
+  const at::NoGradGuard no_grad;
+  changed.detach().view({-1})[0].fill_(value);
+  return changed;
+}
+
+/// Changes the first output of a module in a step: its first element is another value.
+nn::Around spoils_output(double value) {
+  return [value](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+    nn::Tensors out = next(frame, in);
+    if (step_now() == kStep && frame.phase() != nn::Phase::evaluation) out[0] = with_first(out[0], value);
+    return out;
+  };
+}
+
+/// Changes the gradient that comes to a module's first output in a step.
+nn::Around spoils_gradient(double value) {
+  return [value](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+    nn::Tensors out = next(frame, in);
+    if (step_now() != kStep || !out[0].requires_grad()) return out;
+    out[0] = out[0].view_as(out[0]);
+    out[0].register_hook([value](const at::Tensor& gradient) { return with_first(gradient, value); });
+    return out;
+  };
+}
+
+nn::ModuleId module_of(const nn::Tree& tree, const std::string& name) {
+  for (nn::ModuleId module = 0; module < tree.num_modules(); ++module) {
+    if (tree.name(module) == name) return module;
+  }
+  throw std::runtime_error("no such module: " + name);
+}
+
+/// Attaches to one module of one rank, inside of the strategies.
+Saboteurs attached(const std::string& module, std::int64_t rank, nn::Around around) {
+  return Saboteurs([=](FunctionGuard& guard, std::int64_t mine) {
+    if (mine != rank) return;
+    guard.attach = [=](train::Control&, nn::Tree& tree) { tree.attach(module_of(tree, module), 1000, around); };
+  });
+}
+
+void flip_bit(const at::Tensor& tensor, std::int64_t element, int bit) {
+  auto* values = static_cast<std::uint32_t*>(tensor.data_ptr());
+  values[element] ^= 1U << bit;
+}
+
+/// Flips a bit of what a rank keeps, before a step.
+Saboteurs flips(std::int32_t kind, const std::string& name, std::int64_t rank, int bit) {
+  return Saboteurs([=](FunctionGuard& guard, std::int64_t mine) {
+    if (mine != rank) return;
+    auto control = std::make_shared<train::Control*>(nullptr);
+    guard.attach = [control](train::Control& made, nn::Tree&) { *control = &made; };
+    guard.step_begin = [=](std::int64_t step) {
+      if (step != kStep) return;
+      (*control)->visit_state([&](std::int32_t its_kind, const std::string& its_name, const at::Tensor& tensor) {
+        if (its_kind == kind && its_name == name) flip_bit(tensor, 5, bit);
+      });
+    };
+  });
+}
+
+struct Layout {
+  std::string name;
+  config::Degrees degrees;  // pp, dp_replicate, dp_shard, cp, tp
+  std::int64_t rank;        // that is spoilt
+  std::string mode = "none";
+};
+
+std::vector<Layout> layouts() {
+  return {{"one", kOneRank, 0},          {"one_recomputed", kOneRank, 0, "full"},
+          {"fsdp2", {1, 1, 2, 1, 1}, 1}, {"tp2", {1, 1, 1, 1, 2}, 1, "selective"},
+          {"pp2", {2, 1, 1, 1, 1}, 1},   {"ddp2", {1, 2, 1, 1, 1}, 1, "full"}};
+}
+
+RankRuns run_of(const Layout& layout, const Settings& settings = {}) {
+  const std::int64_t group = layout.degrees[0];
+  RankRuns runs = parity_run(layout.degrees, kSingle, group);
+  runs.steps = 4;
+  return with(with(std::move(runs), {{"training.steps", "4"},
+                                     {"parallelism.num_pp_microbatches", std::to_string(group)},
+                                     {"activation_checkpoint.mode", layout.mode}}),
+              settings);
+}
+
+template <class Failure>
+std::string failure_of(const RankRuns& runs) {
+  try {
+    train_ranks(runs);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "none";
+}
+
+std::string rank_text(const Layout& layout) {
+  return num_ranks(run_of(layout)) == 1 ? "step 2: " : "step 2: rank " + std::to_string(layout.rank) + ": ";
+}
+
+// A pipeline of two: the second rank has it.
+constexpr const char* kModule = "layers.5.feed_forward.w2";
+
+class Locator : public ::testing::TestWithParam<Layout> {};
+
+TEST_P(Locator, FindsWhatIsNotFiniteInForward) {
+  for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_output(value));
+    const std::string text = failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam())));
+    EXPECT_THAT(text, AllOf(HasSubstr("weights are unchanged"), HasSubstr(rank_text(GetParam())),
+                            HasSubstr(std::string("in forward of ") + kModule + ","), HasSubstr("output 0 (float32"),
+                            HasSubstr(std::isnan(value) ? "NaN at [0, 0, 0]" : "inf at [0, 0, 0]"),
+                            HasSubstr("input 0 within ["), HasSubstr("weight within [")));
+  }
+}
+
+TEST_P(Locator, FindsWhatIsNotFiniteInBackward) {
+  Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_gradient(std::nan("")));
+  EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam()))),
+              AllOf(HasSubstr(rank_text(GetParam())), HasSubstr(std::string("in backward of ") + kModule + ","),
+                    HasSubstr("gradient of"), HasSubstr("NaN")));
+}
+
+TEST_P(Locator, FindsAFlippedBitInForward) {
+  const nn::Around flip = [](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+    nn::Tensors out = next(frame, in);
+    if (step_now() != kStep) return out;
+    out[0] = out[0].clone();
+    flip_bit(out[0].detach(), 5, 30);
+    return out;
+  };
+  Saboteurs saboteurs = attached(kModule, GetParam().rank, flip);
+  EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam()))),
+              AllOf(HasSubstr(rank_text(GetParam())), HasSubstr(std::string("in forward of ") + kModule + ","),
+                    HasSubstr("output 0"), HasSubstr("a very large value"), HasSubstr("at [0, 0, 5]")));
+}
+
+TEST_P(Locator, FindsAFlippedBitInTheOptimizersState) {
+  const std::string name = std::string(kModule) + ".weight.exp_avg";
+  Saboteurs saboteurs = flips(TITAN_STATE_OPTIMIZER, name, GetParam().rank, 30);
+  const std::string text = failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam())));
+  EXPECT_THAT(text, AllOf(HasSubstr("before the step: " + name), HasSubstr("others like it: " + std::string(kModule))));
+  if (num_ranks(run_of(GetParam())) > 1) {
+    EXPECT_THAT(text, HasSubstr("step 3: rank " + std::to_string(GetParam().rank)));
+  }
+}
+
+TEST_P(Locator, LooksInEveryStepWhereItIsAskedTo) {
+  // Once: a second run would not see it.
+  auto times = std::make_shared<std::atomic<int>>(0);
+  const nn::Around once = [times](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+    nn::Tensors out = next(frame, in);
+    if (step_now() == kStep && (*times)++ == 0) out[0] = with_first(out[0], std::nan(""));
+    return out;
+  };
+  Saboteurs saboteurs = attached(kModule, GetParam().rank, once);
+  EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam(), {{"debug.detect_anomaly", "true"}}))),
+              AllOf(HasSubstr(rank_text(GetParam())), HasSubstr(std::string("in forward of ") + kModule + ",")));
+}
+
+TEST_P(Locator, SaysThatAStepCannotBeReproduced) {
+  if (GetParam().mode != "none") GTEST_SKIP() << "what is recomputed shows it a second time";
+  auto times = std::make_shared<std::atomic<int>>(0);
+  const nn::Around once = [times](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+    nn::Tensors out = next(frame, in);
+    if (step_now() == kStep && (*times)++ == 0) out[0] = with_first(out[0], std::nan(""));
+    return out;
+  };
+  Saboteurs saboteurs = attached(kModule, GetParam().rank, once);
+  EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam()))),
+              AllOf(HasSubstr("loss nan"), HasSubstr("a second run of the same step gave loss 7."),
+                    HasSubstr("cannot be reproduced")));
+}
+
+TEST_P(Locator, LeavesTheStepOutWhereItMayGoOn) {
+  Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_output(std::nan("")));
+  const Trained trained = train_ranks(saboteurs.in(run_of(GetParam(), {{"debug.on_non_finite", "skip"}})));
+  ASSERT_EQ(trained.steps.size(), 4u);
+  EXPECT_TRUE(std::isnan(trained.steps.at(kStep).loss));
+  EXPECT_TRUE(std::isfinite(trained.steps.at(4).loss));
+  EXPECT_LT(trained.steps.at(4).loss, trained.steps.at(1).loss);
+}
+
+std::string name_of(const ::testing::TestParamInfo<Layout>& layout) { return layout.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Covering, Locator, ::testing::ValuesIn(layouts()), name_of);
+
+TEST(LocatorOfOneRank, StopsAtAWeightThatIsNotFiniteWhateverThePolicy) {
+  Saboteurs saboteurs([](FunctionGuard& guard, std::int64_t) {
+    auto kept = std::make_shared<nn::Tree*>(nullptr);
+    guard.attach = [kept](train::Control&, nn::Tree& tree) { *kept = &tree; };
+    guard.step_begin = [kept](std::int64_t step) {
+      if (step == 3) (*kept)->find_parameter("layers.0.attention.wq.weight")->storage.detach()[2][3].fill_(NAN);
+    };
+  });
+  EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of({"one", kOneRank, 0}, {{"debug.on_non_finite", "skip"}}))),
+              AllOf(HasSubstr("step 3"), HasSubstr("before the step: layers.0.attention.wq.weight (float32"),
+                    HasSubstr("NaN at [2, 3], 1 NaN of")));
+}
+
+TEST(LocatorOfOneRank, LeavesFiniteStepsAlone) {
+  const RankRuns plain = run_of({"one", kOneRank, 0, "selective"});
+  const Trained watched = train_ranks(with(plain, {{"debug.detect_anomaly", "true"}}));
+  EXPECT_TRUE(bit_equal(watched.state, train_ranks(plain).state));
+}
+
+/// libtorch's setting is the process's.
+class Replay : public ::testing::TestWithParam<Layout> {
+ protected:
+  static RankRuns replayed(const Settings& more = {}) {
+    RankRuns runs = run_of(GetParam(), {{"debug.deterministic", "true"}, {"sdc_replay.enabled", "true"}});
+    return with(std::move(runs), more);
+  }
+  train::DeterministicScope deterministic_{true, false};
+};
+
+TEST_P(Replay, LeavesTheRunAsItIs) {
+  const Trained plain = train_ranks(run_of(GetParam(), {{"debug.deterministic", "true"}}));
+  const Trained checked = train_ranks(replayed({{"sdc_replay.num_steps", "-1"}, {"sdc_replay.num_replays", "2"}}));
+  EXPECT_TRUE(bit_equal(plain.state, checked.state));
+  for (const auto& [step, figures] : plain.steps) EXPECT_EQ(figures.loss, checked.steps.at(step).loss);
+}
+
+TEST_P(Replay, FindsABitThatFlipsOnceInAGradient) {
+  auto times = std::make_shared<std::atomic<int>>(0);
+  const nn::Around once = [times](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+    nn::Tensors out = next(frame, in);
+    if (step_now() != 1 || !out[0].requires_grad()) return out;
+    out[0] = out[0].view_as(out[0]);
+    out[0].register_hook([times](const at::Tensor& gradient) {
+      if ((*times)++ != 0) return gradient;
+      at::Tensor changed = gradient.clone();
+      flip_bit(changed, 5, 12);
+      return changed;
+    });
+    return out;
+  };
+  Saboteurs saboteurs = attached(kModule, GetParam().rank, once);
+  const std::string text = failure_of<Error>(saboteurs.in(replayed()));
+  EXPECT_THAT(text, AllOf(HasSubstr("step 1"), HasSubstr("weights are unchanged"), HasSubstr("run 2 of 2 differs"),
+                          HasSubstr("gradient of " + std::string(kModule) + ".weight"),
+                          HasSubstr("two more runs agree in every operator")));
+  if (num_ranks(replayed()) > 1) {
+    EXPECT_THAT(text, HasSubstr("rank " + std::to_string(GetParam().rank) + ": "));
+  }
+}
+
+TEST_P(Replay, NamesAnOperatorThatIsNotAFunction) {
+  // Draws from a generator that nobody sets back.
+  auto generator = std::make_shared<at::Generator>(at::detail::createCPUGenerator(3));
+  const nn::Around impure = [generator](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+    nn::Tensors out = next(frame, in);
+    if (frame.phase() == nn::Phase::training) {
+      out[0] = out[0] + at::rand(out[0].sizes(), *generator, out[0].options().requires_grad(false)) * 1e-3;
+    }
+    return out;
+  };
+  if (GetParam().mode != "none") GTEST_SKIP() << "the recomputation refuses it";
+  Saboteurs saboteurs = attached(kModule, GetParam().rank, impure);
+  EXPECT_THAT(failure_of<Error>(saboteurs.in(replayed())),
+              AllOf(HasSubstr("gave other values for the same inputs"), HasSubstr("uniform_"),
+                    HasSubstr(std::string("forward of ") + kModule)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Covering, Replay, ::testing::ValuesIn(layouts()), name_of);
+
+TEST(SdcReplayOptions, AreRefusedWhereTheyCannotBeKept) {
+  const RankRuns runs = run_of({"one", kOneRank, 0}, {{"sdc_replay.enabled", "true"}});
+  EXPECT_THAT(failure_of<ConfigError>(runs), HasSubstr("sdc_replay.enabled needs debug.deterministic"));
+  const Settings warns{{"debug.deterministic", "true"}, {"debug.deterministic_warn_only", "true"}};
+  EXPECT_THAT(failure_of<ConfigError>(with(runs, warns)), HasSubstr("without debug.deterministic_warn_only"));
+  const Settings zero{{"debug.deterministic", "true"}, {"sdc_replay.num_steps", "0"}};
+  EXPECT_THAT(failure_of<ConfigError>(with(runs, zero)), HasSubstr("sdc_replay.num_steps must be 1 or -1"));
+}
+
+TEST(DriftCheck, FindsOneBitOfOneReplicaWithinItsPeriod) {
+  const Layout layout{"hsdp2x2", {1, 2, 2, 1, 1}, 3};
+  const std::string name = std::string(kModule) + ".weight";
+  Saboteurs saboteurs = flips(TITAN_STATE_PARAMETER, name, layout.rank, 0);
+  EXPECT_THAT(failure_of<InternalError>(
+                  saboteurs.in(run_of(layout, {{"debug.drift_check_freq", "3"}, {"debug.replica_audit_freq", "0"}}))),
+              AllOf(HasSubstr("drifted apart: step 3"), HasSubstr(name), HasSubstr("rank 1 | rank 3")));
+}
+
+TEST(DriftCheck, FindsNothingInASoundRun) {
+  const Layout layout{"hsdp2x2", {1, 2, 2, 1, 1}, 0};
+  EXPECT_EQ(failure_of<Error>(run_of(layout, {{"debug.drift_check_freq", "1"}})), "none");
+}
+
+}  // namespace
+}  // namespace titan::testing
