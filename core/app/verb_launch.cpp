@@ -96,6 +96,9 @@ void run(const Session& session, const config::Invocation& invocation) {
   job.arguments = job.options.command;
   job.log_folder = job.options.log_folder.value_or(dump_folder / "logs");
   job.report_folder = dump_folder / "errors";
+  // The option of a plugin, which a run may leave out.
+  constexpr const char* kTraces = "comm.save_traces_folder";
+  if (session.registry().find(kTraces) != nullptr) job.traces_folder = dump_folder / config.string(kTraces);
   check_end(launch::run_job(job, stop_flag()));
 }
 

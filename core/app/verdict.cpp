@@ -73,8 +73,10 @@ Verdict judge(const std::exception_ptr& thrown) {
 }
 
 void report(const Verdict& verdict) {
-  for (std::string_view line : split(verdict.message, '\n')) {
-    std::string_view tag = "titan";
+  // Further lines of a message are its first one's.
+  const std::vector<std::string> lines = split(verdict.message, '\n');
+  std::string_view tag = "titan";
+  for (std::string_view line : lines) {
     if (const std::size_t end = line.find("] "); line.starts_with('[') && end != std::string_view::npos) {
       tag = line.substr(1, end - 1);
       line.remove_prefix(end + 2);

@@ -1,6 +1,7 @@
 #include "core/base/position.hpp"
 
 #include <array>
+#include <exception>
 #include <utility>
 
 #include "core/base/clock.hpp"
@@ -67,7 +68,7 @@ PositionScope::PositionScope(Position* position) : before_(std::exchange(current
 PositionScope::~PositionScope() { current() = before_; }
 
 PhaseScope::PhaseScope(std::int32_t phase, std::int32_t micro_batch, std::uint32_t stage)
-    : position_(current_position()), phase_(phase) {
+    : position_(current_position()), num_exceptions_(std::uncaught_exceptions()), phase_(phase) {
   if (position_ == nullptr) return;
   phase_before_ = position_->phase.exchange(phase, std::memory_order_relaxed);
   micro_batch_before_ = position_->micro_batch.exchange(micro_batch, std::memory_order_relaxed);
@@ -78,6 +79,7 @@ PhaseScope::PhaseScope(std::int32_t phase, std::int32_t micro_batch, std::uint32
 PhaseScope::~PhaseScope() {
   if (position_ == nullptr) return;
   tell(true);
+  if (std::uncaught_exceptions() > num_exceptions_) return;
   position_->phase.store(phase_before_, std::memory_order_relaxed);
   position_->micro_batch.store(micro_batch_before_, std::memory_order_relaxed);
   position_->stage.store(stage_before_, std::memory_order_relaxed);

@@ -59,8 +59,8 @@ class PositionScope {
   Position* before_;
 };
 
-/// A phase of the calling thread's rank, while it lives: sets the position and tells whoever listens. Without a rank
-/// nothing.
+/// A phase of the calling thread's rank, while it lives: sets the position and tells whoever listens. Where an
+/// exception ends it the position stays, for those who write down where the rank failed. Without a rank nothing.
 class PhaseScope {
  public:
   /// `micro_batch` and `stage` where the phase has them.
@@ -75,6 +75,7 @@ class PhaseScope {
   void tell(bool is_end) const;
 
   Position* position_;
+  int num_exceptions_;  // under way when it began
   std::int32_t phase_before_ = TITAN_IN_START, micro_batch_before_ = -1;
   std::uint32_t stage_before_ = 0;
   std::int32_t phase_;

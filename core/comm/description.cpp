@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include "core/base/number_runs.hpp"
 #include "core/base/text.hpp"
 
 namespace titan::comm {
@@ -15,18 +16,7 @@ std::string shape_text(at::ScalarType dtype, at::IntArrayRef sizes) {
 
 }  // namespace
 
-std::string rank_list(const std::vector<std::int64_t>& ranks) {
-  std::vector<std::string> runs;
-  for (std::size_t first = 0; first < ranks.size();) {
-    std::size_t last = first;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    // Two neighbours read better as two numbers.
-    if (last == first + 1) last = first;
-    runs.push_back(last == first ? concat(ranks[first]) : concat(ranks[first], '-', ranks[last]));
-    first = last + 1;
-  }
-  return join(runs, ", ");
-}
+std::string rank_list(const std::vector<std::int64_t>& ranks) { return number_runs(ranks); }
 
 std::string named_ranks(const std::vector<std::int64_t>& ranks) {
   return concat(ranks.size() == 1 ? "rank " : "ranks ", rank_list(ranks));

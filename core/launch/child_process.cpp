@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/stop_signals.hpp"
 
 namespace titan::launch {
 namespace {
@@ -64,6 +65,8 @@ struct Preparation {
 
 void restore_signals() {
   for (const int number : {SIGPIPE, SIGXFSZ, SIGCHLD, SIGTTOU}) ::signal(number, SIG_DFL);
+  // Until the program takes it: by default it ends a process.
+  ::signal(kDumpSignal, SIG_IGN);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/base/error.hpp"
+#include "core/base/number_runs.hpp"
 
 namespace titan::launch {
 namespace {
@@ -113,14 +114,24 @@ std::string describe(const RankEnd& end) {
                 by_launcher ? ": the launcher's, it did not leave by itself" : hint_of(end.signal));
 }
 
-std::string describe_others(const std::vector<RankEnd>& ends, std::size_t culprit) {
-  std::map<std::string, std::vector<std::string>> groups;
+std::optional<std::size_t> find_witness(const std::vector<RankEnd>& ends, std::size_t culprit) {
+  std::optional<std::size_t> found;
+  if (ends[culprit].error) return found;
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (i != culprit && status_of(ends[i]) != 0) groups[describe(ends[i])].push_back(concat(ends[i].rank));
+    if (!ends[i].error || ends[i].error->code != kPeerLost) continue;
+    if (!found || failed_at(ends[i]) < failed_at(ends[*found])) found = i;
+  }
+  return found;
+}
+
+std::string describe_others(const std::vector<RankEnd>& ends, std::size_t culprit) {
+  std::map<std::string, std::vector<std::int64_t>> groups;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (i != culprit && status_of(ends[i]) != 0) groups[describe(ends[i])].push_back(ends[i].rank);
   }
   std::vector<std::string> parts;
   for (const auto& [how, ranks] : groups) {
-    parts.push_back(concat(ranks.size() == 1 ? "rank " : "ranks ", join(ranks, ", "), " ", how));
+    parts.push_back(concat(ranks.size() == 1 ? "rank " : "ranks ", number_runs(ranks), " ", how));
   }
   return join(parts, "; ");
 }

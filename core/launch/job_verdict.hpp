@@ -42,6 +42,10 @@ JobVerdict judge(const std::vector<RankEnd>& ends, int stop_signal);
 /// Says how a rank ended, with a hint where there is one: "exited 78", "was killed by SIGKILL (9): ...".
 std::string describe(const RankEnd& end);
 
+/// The rank, by its place, whose words tell what became of a culprit that could say nothing itself (it was killed or
+/// stopped): the first of its peers that wrote an error. None where the culprit wrote one.
+std::optional<std::size_t> find_witness(const std::vector<RankEnd>& ends, std::size_t culprit);
+
 /// Says how the others ended, by exit status: "exited 69: ranks 0, 2". Empty where all others did their work.
 std::string describe_others(const std::vector<RankEnd>& ends, std::size_t culprit);
 

@@ -89,6 +89,7 @@ class Launcher {
   void read_streams();
   void write_consoles();
   void take_signals();
+  void pass_on_dump();
   void look_after_children();
   void follow(std::size_t place, const ChildChange& change);
   void rank_ended(std::size_t place, const ChildChange& change);
@@ -97,6 +98,10 @@ class Launcher {
   JobEnd finish();
   void show_last_lines(const LocalRank& rank);
   std::string final_message(const JobVerdict& verdict) const;
+  /// What a rank wrote, a line each.
+  static std::string words_of(const RankEnd& end);
+  /// Which dumps there are, and what to do with them.
+  std::string dumps_text() const;
   template <class... Parts>
   void say(const Parts&... parts) {
     errors_.add_line(kPrefix, concat(parts...));
@@ -115,6 +120,7 @@ class Launcher {
   double stop_moment_ = 0;
   bool has_failure_ = false;
   bool told_of_output_ = false;
+  std::filesystem::file_time_type begin_ = std::filesystem::file_time_type::clock::now();
 };
 
 /// A folder that the user named may be a link; what the run's own folder holds may not lead out of it.
@@ -167,7 +173,7 @@ void Launcher::start_ranks(const StoreSocket& store) {
 /// No turn takes signals yet, and the ranks that there are have not begun.
 void Launcher::check_inbox() {
   for (const int signal : inbox_.take()) {
-    if (signal != SIGCHLD) throw Interrupted(signal);
+    if (signal != SIGCHLD && signal != kDumpSignal) throw Interrupted(signal);
   }
 }
 
@@ -242,12 +248,20 @@ void Launcher::write_consoles() {
 void Launcher::take_signals() {
   for (const int signal : inbox_.take()) {
     const double now = monotonic_seconds();
-    if (signal == SIGCHLD || (signal == stop_signal_ && now < stop_moment_ + kOneRequestSeconds)) continue;
+    if (signal == kDumpSignal) pass_on_dump();
+    if (signal == kDumpSignal || signal == SIGCHLD ||
+        (signal == stop_signal_ && now < stop_moment_ + kOneRequestSeconds))
+      continue;
     say(stop_signal_ == 0 ? "passing on SIG" : "a second signal, ending all ranks now: SIG", ::sigabbrev_np(signal));
     if (stop_signal_ == 0) stop_moment_ = now;
     if (stop_signal_ == 0) stop_signal_ = signal;
     supervision_.stop_requested(signal, now);
   }
+}
+
+void Launcher::pass_on_dump() {
+  say("passing on SIG", ::sigabbrev_np(kDumpSignal), ": each rank says where it is, and writes its calls down");
+  for (std::size_t place = 0; place < ranks_.size(); ++place) supervision_.tell(place, kDumpSignal);
 }
 
 void Launcher::look_after_children() {
@@ -296,7 +310,8 @@ void Launcher::rank_ended(std::size_t place, const ChildChange& change) {
 void Launcher::carry_out_orders() {
   for (const Order& order : supervision_.take_orders(monotonic_seconds())) {
     LocalRank& rank = *ranks_[order.rank];
-    if (order.signal != SIGCONT) rank.end.launchers_signal = order.signal;
+    const bool is_an_end = order.signal != SIGCONT && order.signal != kDumpSignal;
+    if (is_an_end) rank.end.launchers_signal = order.signal;
     if (order.signal == SIGKILL) {
       rank.end.was_stopped = rank.is_stopped;
       say("killing rank ", rank.end.rank,
@@ -333,6 +348,30 @@ void Launcher::show_last_lines(const LocalRank& rank) {
   for (const std::string& line : rank.last_lines.lines()) errors_.add_line(prefix, line);
 }
 
+std::string Launcher::words_of(const RankEnd& end) {
+  std::string text;
+  for (const std::string& line : split(end.error->message, '\n')) {
+    text += concat("\n[launch] rank ", end.rank, " says: ", line);
+  }
+  return text;
+}
+
+/// What an earlier run left there does not count.
+std::string Launcher::dumps_text() const {
+  std::error_code ignored;
+  std::int64_t count = 0;
+  for (std::filesystem::directory_iterator file(job_.traces_folder, ignored), end; file != end;
+       file.increment(ignored)) {
+    if (ignored) break;
+    const bool is_new = file->is_regular_file(ignored) && file->last_write_time(ignored) >= begin_;
+    if (is_new && !file->path().filename().native().starts_with('.')) ++count;
+  }
+  if (count == 0) return {};
+  const std::string folder = printable(job_.traces_folder.native());
+  return concat("\n[launch] ", count, count == 1 ? " rank has written down its" : " ranks have written down their",
+                " last calls; to compare them: titan trace analyse ", folder);
+}
+
 std::string Launcher::final_message(const JobVerdict& verdict) const {
   std::vector<RankEnd> ends;
   for (const auto& rank : ranks_) ends.push_back(rank->end);
@@ -342,13 +381,11 @@ std::string Launcher::final_message(const JobVerdict& verdict) const {
                          ? concat("[launch] the run was ended by hand: rank ", first.rank, ' ', describe(first),
                                   "; that is no failure")
                          : concat("[launch] rank ", first.rank, " failed first: it ", describe(first), phase);
-  if (first.error) {
-    for (const std::string& line : split(first.error->message, '\n')) {
-      text += concat("\n[launch] rank ", first.rank, " says: ", line);
-    }
-  }
+  if (first.error) text += words_of(first);
+  if (const auto witness = find_witness(ends, *verdict.culprit)) text += words_of(ends[*witness]);
   const std::string others = describe_others(ends, *verdict.culprit);
   if (!others.empty()) text += concat("\n[launch] also: ", others);
+  if (!verdict.is_quit) text += dumps_text();
   return text + concat("\n[launch] output of all ranks: ", printable(job_.log_folder.native()));
 }
 

@@ -14,6 +14,7 @@ SignalInbox::SignalInbox() {
   sigset_t wanted;
   ::sigemptyset(&wanted);
   ::sigaddset(&wanted, SIGCHLD);
+  ::sigaddset(&wanted, kDumpSignal);
   for (const int signal : stop_signals()) ::sigaddset(&wanted, signal);
   descriptor_ = FileDescriptor(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_.is_open()) {

@@ -8,7 +8,7 @@
 
 namespace titan::launch {
 
-/// Takes the calling thread's stop_signals() and SIGCHLD as something to read instead of handlers. An
+/// Takes the calling thread's stop_signals(), kDumpSignal and SIGCHLD as something to read instead of handlers. An
 /// ignored SIGCHLD is not ignored for that time, or the ends of children would be lost. The end of its life
 /// restores what was before.
 class SignalInbox {

@@ -33,6 +33,8 @@ class Supervision {
   void rank_stopped(std::size_t rank);
   void rank_continued(std::size_t rank);
   void stop_requested(int signal, double now);
+  /// A signal for one rank that ends nothing; one that is stopped gets it when it goes on.
+  void tell(std::size_t rank, int signal) { orders_.push_back({rank, signal}); }
 
   /// The orders that are due now; each is given once.
   std::vector<Order> take_orders(double now);

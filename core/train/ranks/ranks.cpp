@@ -1,6 +1,7 @@
 #include "core/train/ranks/ranks.hpp"
 
 #include "core/base/error.hpp"
+#include "titan/abi/observer.h"
 
 namespace titan::train {
 
@@ -20,13 +21,14 @@ Ranks::Ranks(const EngineRun& run, std::chrono::milliseconds init_timeout) : com
 }
 
 void Ranks::leave() {
-  if (parted_ || alone()) return;
+  if (has_parted()) return;
   communicator_->world().barrier();
   part();
 }
 
 void Ranks::fail(std::string_view reason) noexcept {
-  if (!parted_ && !alone()) communicator_->abort(reason);
+  if (has_parted()) return communicator_->report_trouble(TITAN_DUMP_ERROR, reason);
+  communicator_->abort(reason);
 }
 
 bool counts_data(const config::Mesh& mesh, std::int64_t rank) {

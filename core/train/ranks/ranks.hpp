@@ -27,9 +27,12 @@ class Ranks {
   void part() noexcept { parted_ = true; }
   /// Takes that back: before they end, the ranks save together.
   void rejoin() noexcept { parted_ = false; }
+  /// Whether nobody waits for this rank: it has parted, or there is no other.
+  bool has_parted() const { return parted_ || alone(); }
   /// Ends together: returns when all ranks are here.
   void leave();
-  /// Tells the others that this rank fails, so that they leave at once; does nothing after part() or leave().
+  /// Has it written down that this rank fails, and tells the others, so that they leave at once; those are not told
+  /// after part() or leave().
   void fail(std::string_view reason) noexcept;
 
  private:

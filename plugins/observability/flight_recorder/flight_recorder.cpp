@@ -1,6 +1,7 @@
 #include "plugins/observability/flight_recorder/flight_recorder.hpp"
 
 #include <system_error>
+#include <utility>
 
 #include "plugins/observability/flight_recorder/fr_dump.hpp"
 
@@ -46,7 +47,10 @@ void FlightRecorder::dump(const titan_dump_event& event) {
   }
 }
 
-void FlightRecorder::say(const titan_dump_event& event) const {
+void FlightRecorder::say(const titan_dump_event& event) {
+  // One failure makes several dumps, each of which knows more; a request has an answer each time.
+  const std::int32_t told_before = std::exchange(said_cause_, event.cause);
+  if (event.cause == told_before && event.cause != TITAN_DUMP_REQUEST) return;
   const std::string_view place = sdk::view(event.place);
   host_.info(kTag, sdk::concat("wrote the last ", event.num_records, " calls of this rank to ", path_.native(), " (",
                                cause_name(event.cause), place.empty() ? "" : ", ", place,

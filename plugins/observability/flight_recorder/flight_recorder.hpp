@@ -22,11 +22,12 @@ class FlightRecorder : public Tool {
   void dump(const titan_dump_event& event) override;
 
  private:
-  void say(const titan_dump_event& event) const;
+  void say(const titan_dump_event& event);
 
   sdk::Host host_;
   std::filesystem::path path_;
   bool dumps_at_exit_;
+  std::int32_t said_cause_ = 0;  // of the dump that was last told of
 };
 
 }  // namespace titan::observability

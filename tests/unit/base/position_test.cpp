@@ -60,6 +60,19 @@ TEST(Position, PhasesNestAndAreTold) {
   EXPECT_EQ(position.micro_batch, -1);
 }
 
+TEST(Position, StaysWhereAnExceptionCameFrom) {
+  Position position;
+  const PositionScope scope(&position);
+  try {
+    const PhaseScope outer(TITAN_IN_STEP);
+    const PhaseScope inner(TITAN_IN_FORWARD, 2);
+    throw std::runtime_error("failed");
+  } catch (const std::runtime_error&) {
+    EXPECT_EQ(position.describe(), "micro-batch 2, forward");
+  }
+  { const PhaseScope next(TITAN_IN_SAVE); }
+}
+
 TEST(Position, BelongsToItsThread) {
   Position position;
   const PositionScope scope(&position);

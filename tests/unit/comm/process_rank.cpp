@@ -143,6 +143,24 @@ void misbehave(Communicator& communicator, const std::string& fault) {
   if (fault == "throw") throw DataError("[data] row 7 is broken");
   if (fault == "sleep") std::this_thread::sleep_for(std::chrono::seconds(600));
   if (fault == "other") communicator.world().barrier();
+  if (fault == "hold") communicator.hold();
+  if (fault == "hold_and_die") communicator.hold();
+  if (fault == "hold_and_die") std::this_thread::sleep_for(2 * communicator.timeout());
+  if (fault == "hold_and_die") ::raise(SIGKILL);
+}
+
+/// Longer than any rank waits; then all do their work.
+void hold_for_long(Communicator& communicator, bool is_holder) {
+  if (is_holder) {
+    misbehave(communicator, "hold");
+    std::this_thread::sleep_for(3 * communicator.timeout());
+  }
+  communicator.world().all_reduce(at::full({4}, 1, at::kFloat))->wait();
+  if (is_holder) std::this_thread::sleep_for(3 * communicator.timeout());
+  communicator.world().barrier();
+  if (is_holder) communicator.release();
+  // Another one, which nobody ends: the rank leaves with it.
+  if (is_holder) communicator.hold();
 }
 
 void act(Communicator& communicator, const std::string& action, std::int64_t culprit) {
@@ -155,6 +173,7 @@ void act(Communicator& communicator, const std::string& action, std::int64_t cul
   }
   for (int i = 0; i < 3; ++i) communicator.world().all_reduce(at::full({4}, 1, at::kFloat))->wait();
   if (action == "leave" && communicator.rank() == culprit) return;
+  if (action == "hold") return hold_for_long(communicator, communicator.rank() == culprit);
   if (communicator.rank() == culprit) misbehave(communicator, action);
   sum_for_ever(communicator);
 }

@@ -91,8 +91,9 @@ TEST_F(Processes, ARankThatIsBusyElsewhereIsNamedWithItsLastCall) {
   start_all(3, {.action = "sleep", .culprit = 1, .timeout = "3000"});
   EXPECT_EQ(job_.wait(0), kPeerLost);
   EXPECT_THAT(job_.output(0),
-              AllOf(HasSubstr("missing rank 1; last call of rank 1 in this group: all_reduce of float32 [4], "
-                              "sequence 3"),
+              AllOf(HasSubstr("missing rank 1, all_reduce, sequence 4"), HasSubstr("limit 3.0 s"),
+                    ContainsRegex("\n  rank 1 runs .*titan::comm::misbehave.*; last call in this group: all_reduce of "
+                                  "float32 .4., sequence 3"),
                     Not(HasSubstr("no answer"))));
 }
 
@@ -101,6 +102,21 @@ TEST_F(Processes, AnotherCallIsNamedOnBothSides) {
   for (const std::size_t rank : {0, 1, 2}) EXPECT_EQ(job_.wait(rank), kPeerLost);
   EXPECT_THAT(job_.output(2), AllOf(HasSubstr("calls do not match"), HasSubstr("rank 1 calls barrier"),
                                     HasSubstr("calls all_reduce of float32 [4] in module layers.3")));
+}
+
+// Half a minute of waiting in all, with a limit of two seconds.
+TEST_F(Processes, NobodysDeadlinePassesWhileARankHoldsThem) {
+  start_all(3, {.action = "hold", .culprit = 1, .timeout = "2000"});
+  for (const std::size_t rank : {0, 1, 2}) EXPECT_EQ(job_.wait(rank, seconds(120)), 0) << job_.output(rank);
+}
+
+TEST_F(Processes, AHolderThatDiesHoldsNobody) {
+  start_all(3, {.action = "hold_and_die", .culprit = 1, .timeout = "2000"});
+  EXPECT_EQ(job_.wait(1), 128 + SIGKILL);
+  for (const std::size_t rank : {0, 2}) {
+    EXPECT_EQ(job_.wait(rank, seconds(60)), kPeerLost);
+    EXPECT_THAT(job_.output(rank), HasSubstr("missing rank 1"));
+  }
 }
 
 TEST_F(Processes, PeersQuoteTheErrorOfTheRankThatFailed) {

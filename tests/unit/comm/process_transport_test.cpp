@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
 #include <future>
+#include <thread>
 
 #include "core/base/error.hpp"
 
@@ -56,6 +57,40 @@ c10::intrusive_ptr<c10d::Store> store_with_peer() {
   auto store = c10::make_intrusive<c10d::HashStore>();
   store->add("num_open/pair", 1);
   return store;
+}
+
+TEST(Opening, WaitsForAsLongAsDeadlinesAreHeld) {
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  const std::int64_t hold = post_hold(*store);
+  std::thread peer([&] {
+    std::this_thread::sleep_for(milliseconds(600));
+    store->add("num_open/pair", 1);
+    end_hold(*store, hold);
+  });
+  const auto connect = [](const BackendParts&) -> c10::intrusive_ptr<ProcessBackend> {
+    throw std::runtime_error("both have come");
+  };
+  EXPECT_THAT(error_of_opening(store, milliseconds(50), connect), HasSubstr("both have come"));
+  peer.join();
+}
+
+TEST(Holding, IsSeenByTheOthersUntilItsOuterEnd) {
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  ProcessTransport holder({store, false, "rank 0", "127.0.0.1"}, 0, 2, nullptr);
+  ProcessTransport held({store, false, "rank 0", "127.0.0.1"}, 1, 2, nullptr);
+  const auto is_held = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    return held.held_until() >= now;
+  };
+  EXPECT_FALSE(is_held());
+  holder.hold(true);
+  holder.hold(true);
+  holder.hold(false);
+  EXPECT_TRUE(is_held());
+  holder.hold(false);
+  held.held_until();
+  EXPECT_FALSE(is_held());
+  for (ProcessTransport* transport : {&holder, &held}) transport->abort("the test is over");
 }
 
 TEST(Opening, EndsWhenAnotherRankFailsWhileItConnects) {

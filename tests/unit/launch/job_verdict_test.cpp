@@ -151,10 +151,24 @@ TEST(JobVerdict, SaysHowARankEnded) {
   EXPECT_THAT(describe(by_launcher), HasSubstr("the launcher's"));
 }
 
+TEST(JobVerdict, ForAMuteCulpritTheFirstPeerToSpeakIsTheWitness) {
+  const auto wrote = [](RankEnd end, double moment) {
+    end.error = RankError{.code = end.status, .message = "missing rank 1", .host = {}, .moment = moment, .phase = {}};
+    return end;
+  };
+  const RankEnd mute = killed(1, SIGKILL, 1);
+  EXPECT_EQ(find_witness({wrote(exited(0, 69, 3), 2.5), mute, wrote(exited(2, 69, 2), 2)}, 1), 2U);
+  EXPECT_EQ(find_witness({done(0), mute, wrote(exited(2, 70, 2), 2)}, 1), std::nullopt) << "nobody lost it";
+  EXPECT_EQ(find_witness({wrote(exited(0, 69, 3), 2), wrote(exited(1, 70, 1), 1)}, 1), std::nullopt) << "it spoke";
+}
+
 TEST(JobVerdict, SaysHowTheOthersEnded) {
   EXPECT_EQ(describe_others({exited(0, 69, 1), exited(1, 80, 1), exited(2, 69, 1), done(3), exited(4, 1, 1)}, 1),
             "rank 4 exited 1; ranks 0, 2 exited 69, a peer was lost or did not come");
   EXPECT_EQ(describe_others({exited(0, 69, 1), done(1)}, 0), "");
+  std::vector<RankEnd> many;
+  for (std::int64_t rank = 0; rank < 1000; ++rank) many.push_back(exited(rank, 69, 1));
+  EXPECT_EQ(describe_others(many, 500), "ranks 0-499, 501-999 exited 69, a peer was lost or did not come");
 }
 
 }  // namespace

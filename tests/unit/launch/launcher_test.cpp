@@ -194,6 +194,31 @@ TEST_F(Launch, AStopIsPassedOnToAll) {
   EXPECT_EQ(end.message, "");
 }
 
+// A rank that takes no such signal yet is not ended by it.
+TEST_F(Launch, ARequestForDumpsIsPassedOnAndEndsNothing) {
+  const JobEnd end = run_and_signal("", {SIGUSR2, SIGUSR2, SIGTERM});
+  EXPECT_EQ(end.verdict.status, 143) << said();
+  EXPECT_EQ(end.verdict.stop_signal, SIGTERM);
+  EXPECT_THAT(said(), HasSubstr("passing on SIGUSR2"));
+  EXPECT_THAT(said(), Not(HasSubstr("a second signal")));
+}
+
+TEST_F(Launch, AMuteCulpritsPeersAreQuotedAndDumpsCounted) {
+  job_.traces_folder = folder_.write("traces/rank_9", "of an earlier run").parent_path();
+  std::filesystem::last_write_time(job_.traces_folder / "rank_9",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  const std::string error = R"(printf '{"code": 69, "message": "missing rank 1\nat all_reduce", "rank": 0, )"
+                            R"("host": "h", "pid": %d, "time": 1, "moment": 1, "phase": "in training"}' $$)"
+                            R"( >"$TITAN_ERROR_FILE"; touch ')" +
+                            job_.traces_folder.string() + R"(/rank_0'; exit 69)";
+  job_.options.num_local_ranks = 2;
+  const JobEnd end = run(of_rank(0, error) + "kill -KILL $$");
+  EXPECT_EQ(end.verdict.status, 137) << said();
+  EXPECT_THAT(end.message, HasSubstr("rank 0 says: missing rank 1\n[launch] rank 0 says: at all_reduce"));
+  EXPECT_THAT(end.message, HasSubstr("1 rank has written down its last calls; to compare them: titan trace analyse " +
+                                     job_.traces_folder.string()));
+}
+
 // `timeout` signals the launcher and then its group, the launcher among it.
 TEST_F(Launch, ACopyOfAStopIsNoSecondOne) {
   const JobEnd end = run_and_signal("trap 'sleep 1; exit 143' TERM; ", {SIGTERM, SIGTERM});

@@ -29,6 +29,12 @@ TEST(SignalInbox, TakesEverySignalThatAsksForAnEnd) {
   }
 }
 
+TEST(SignalInbox, TakesTheRequestForDumps) {
+  SignalInbox inbox;
+  ::raise(SIGUSR2);
+  EXPECT_THAT(inbox.take(), testing::ElementsAre(SIGUSR2));
+}
+
 TEST(SignalInbox, RestoresTheMask) {
   sigset_t before;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
