@@ -1,5 +1,6 @@
 #include "core/chart/axis.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -11,8 +12,9 @@ namespace titan::chart {
 
 std::string number_text(double value, Unit unit) {
   if (unit == Unit::bytes && value >= 0 && value < 9e18) return bytes_text(static_cast<std::uint64_t>(value));
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == Unit::seconds ? "%.4g s" : "%.4g", value);
+  const char* form = unit == Unit::seconds ? "%.4g s" : unit == Unit::count ? "%.0f" : "%.4g";
+  std::array<char, 400> text{};
+  std::snprintf(text.data(), text.size(), form, value);
   return text.data();
 }
 
@@ -29,6 +31,7 @@ std::vector<double> ticks(double low, double high, std::size_t count, Unit unit)
       if (factor * power >= rough) step = factor * power;
     }
   }
+  if (unit == Unit::count) step = std::max(step, 1.0);
   if (step <= 0 || !std::isfinite(step)) return found;
   for (std::size_t i = 0; i <= 4 * count; ++i) {
     const double tick = (std::ceil(low / step) + static_cast<double>(i)) * step;

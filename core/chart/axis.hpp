@@ -5,8 +5,8 @@
 
 namespace titan::chart {
 
-/// What numbers of an axis are.
-enum class Unit { number, bytes, seconds };
+/// What numbers of an axis are; a count is whole.
+enum class Unit { number, count, bytes, seconds };
 
 /// A number of an axis for a person: "1.5 GiB", "0.25 s", "8e-05".
 std::string number_text(double value, Unit unit);

@@ -18,7 +18,7 @@ struct Series {
 /// Lines over a common axis. Long ones are thinned: of each narrow part of the axis the lowest and highest value stay.
 struct LineChart {
   std::string title, x_name;
-  Unit unit = Unit::number;
+  Unit x_unit = Unit::number, unit = Unit::number;
   std::vector<Series> series;
 };
 std::string render(const LineChart& chart);

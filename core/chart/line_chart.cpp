@@ -85,7 +85,7 @@ std::string render(const LineChart& chart) {
     return picture(kWidth, 50, text_at(8, 18, "start", chart.title) + text_at(8, 38, "start", "no finite values"));
   }
   const Scale x = scale(xs.low, xs.high, kLeft, kRight), y = scale(ys.low, ys.high, kBottom, kTop);
-  std::string svg = frame(chart.title, chart.x_name, x, Unit::number, kBottom) + y_axis(y, chart.unit);
+  std::string svg = frame(chart.title, chart.x_name, x, chart.x_unit, kBottom) + y_axis(y, chart.unit);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     svg += path_of(chart.series[i], x, y, i);

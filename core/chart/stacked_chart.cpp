@@ -26,9 +26,15 @@ std::string area(const StackedChart& chart, const std::vector<double>& below, co
                 escaped(chart.bands[number].name), "</title></path>\n");
 }
 
+/// From one bar to the next.
+double spacing(const StackedChart& chart) {
+  const auto [low, high] = std::minmax_element(chart.x.begin(), chart.x.end());
+  return *high > *low ? (*high - *low) / static_cast<double>(chart.x.size() - 1) : 1;
+}
+
 std::string bars(const StackedChart& chart, const std::vector<double>& below, const std::vector<double>& above,
                  const Scale& x, const Scale& y, std::size_t number) {
-  const double width = std::max((kRight - kLeft) / static_cast<double>(chart.x.size()) * 0.8, 0.5);
+  const double width = std::max(0.8 * (x.at(x.low + spacing(chart)) - kLeft), 0.5);
   std::string svg;
   for (std::size_t i = 0; i < chart.x.size(); ++i) {
     if (above[i] <= below[i]) continue;
@@ -53,7 +59,7 @@ std::string render(const StackedChart& chart) {
     most = std::max(most, sum);
   }
   const auto [low, high] = std::minmax_element(chart.x.begin(), chart.x.end());
-  const double margin = chart.is_bars ? (*high - *low) / static_cast<double>(chart.x.size()) / 2 + 1e-9 : 0;
+  const double margin = chart.is_bars ? spacing(chart) / 2 : 0;
   const Scale x = scale(*low - margin, *high + margin, kLeft, kRight), y = scale(0, most, kBottom, kTop);
   std::string svg = frame(chart.title, chart.x_name, x, chart.x_unit, kBottom) + y_axis(y, chart.unit);
   std::vector<double> below(chart.x.size(), 0), above(chart.x.size(), 0);

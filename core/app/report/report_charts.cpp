@@ -70,7 +70,7 @@ std::size_t color_of(std::vector<std::string>& legend, const std::string& name) 
 }
 
 std::string span_title(const trace::PhaseSpan& span) {
-  std::string title = concat(span.name, ", ", seconds_text(span.seconds));
+  std::string title = concat(span.name, ", ", chart::number_text(span.seconds, chart::Unit::seconds));
   if (span.micro_batch >= 0) title += concat(", micro-batch ", span.micro_batch, ", stage ", span.stage);
   return span.detail.empty() ? title : concat(title, ", ", span.detail);
 }
@@ -81,7 +81,7 @@ bool is_part(const trace::PhaseSpan& span) { return span.name != "step"; }
 }  // namespace
 
 std::string loss_chart(const RunRecord& record) {
-  chart::LineChart chart{"loss", "step", chart::Unit::number, {}};
+  chart::LineChart chart{"loss", "step", chart::Unit::count, chart::Unit::number, {}};
   if (chart::Series loss = best_column(record, "loss", "training"); !loss.x.empty())
     chart.series.push_back(std::move(loss));
   chart::Series validation = column(record.validation, "loss", "validation");
@@ -93,7 +93,7 @@ std::string metric_chart(const RunRecord& record, const std::string& name, const
   chart::Series series =
       name == "grad_norm" || name == "lr" ? best_column(record, name, title) : column(record.metrics, name, title);
   if (series.x.empty()) return {};
-  return chart::render(chart::LineChart{title, "step", chart::Unit::number, {std::move(series)}});
+  return chart::render(chart::LineChart{title, "step", chart::Unit::count, chart::Unit::number, {std::move(series)}});
 }
 
 std::string step_time_chart(const RunRecord& record) {
@@ -129,7 +129,7 @@ std::string step_time_chart(const RunRecord& record) {
 }
 
 std::string memory_chart(const RunRecord& record) {
-  chart::LineChart chart{"peak memory of a step", "step", chart::Unit::bytes, {}};
+  chart::LineChart chart{"peak memory of a step", "step", chart::Unit::count, chart::Unit::bytes, {}};
   for (const RankRecord& rank : record.ranks) {
     if (chart.series.size() == kMostLines) break;
     if (!rank.times.empty()) chart.series.push_back(column(rank, &StepTimes::memory, concat("rank ", rank.rank)));
@@ -186,7 +186,7 @@ std::string collective_chart(const RunRecord& record) {
       const std::string title =
           concat(span.op, " number ", span.sequence, " of ", span.group, span.module.empty() ? "" : ", for ",
                  span.module, ", ", bytes_text(static_cast<std::uint64_t>(std::max<std::int64_t>(span.bytes, 0))), ", ",
-                 seconds_text(span.seconds), ", ", span.state);
+                 chart::number_text(span.seconds, chart::Unit::seconds), ", ", span.state);
       lane.bars.push_back({span.begin, span.begin + span.seconds, color_of(chart.legend, span.group), title});
       has_any = true;
     }

@@ -23,6 +23,7 @@ int count(const std::string& text, const std::string& part) {
 TEST(AxisTest, TicksAreRound) {
   EXPECT_THAT(ticks(0, 10, 5, Unit::number), ElementsAre(0, 2, 4, 6, 8, 10));
   EXPECT_THAT(ticks(0, 4096, 4, Unit::bytes), ElementsAre(0, 1024, 2048, 3072, 4096));
+  EXPECT_THAT(ticks(1, 3, 7, Unit::count), ElementsAre(1, 2, 3));
   EXPECT_THAT(ticks(1, 1, 5, Unit::number), IsEmpty());
   EXPECT_THAT(ticks(0, std::numeric_limits<double>::infinity(), 5, Unit::number), IsEmpty());
   EXPECT_EQ(number_text(1024, Unit::bytes), "1 KiB");
@@ -31,7 +32,7 @@ TEST(AxisTest, TicksAreRound) {
 
 TEST(LineChartTest, ALineBreaksWhereAValueIsMissing) {
   const std::string svg =
-      render(LineChart{"t", "step", Unit::number, {{"a", {1, 2, 3, 4, 5}, {1, 2, std::nan(""), 4, 5}}}});
+      render(LineChart{"t", "step", Unit::count, Unit::number, {{"a", {1, 2, 3, 4, 5}, {1, 2, std::nan(""), 4, 5}}}});
   EXPECT_EQ(count(svg, "<path"), 1);
   const std::string path = svg.substr(svg.find("<path"));
   EXPECT_EQ(count(path.substr(0, path.find("fill")), "M"), 2);
@@ -39,8 +40,8 @@ TEST(LineChartTest, ALineBreaksWhereAValueIsMissing) {
 }
 
 TEST(LineChartTest, OneValueIsADotAndNoneIsSaid) {
-  EXPECT_EQ(count(render(LineChart{"t", "step", Unit::number, {{"a", {1}, {2}}}}), "<circle"), 1);
-  EXPECT_THAT(render(LineChart{"t", "step", Unit::number, {{"a", {1}, {std::nan("")}}}}),
+  EXPECT_EQ(count(render(LineChart{"t", "step", Unit::count, Unit::number, {{"a", {1}, {2}}}}), "<circle"), 1);
+  EXPECT_THAT(render(LineChart{"t", "step", Unit::count, Unit::number, {{"a", {1}, {std::nan("")}}}}),
               HasSubstr("no finite values"));
 }
 
@@ -50,7 +51,7 @@ TEST(LineChartTest, LongLinesKeepTheirExtremes) {
     series.x.push_back(i);
     series.y.push_back(i == 54'321 ? 1000 : 1);
   }
-  const std::string svg = render(LineChart{"t", "step", Unit::number, {series}});
+  const std::string svg = render(LineChart{"t", "step", Unit::count, Unit::number, {series}});
   EXPECT_LT(svg.size(), 60'000U);
   EXPECT_THAT(svg, HasSubstr(" 30L"));  // the top of the field
 }
@@ -61,6 +62,7 @@ TEST(StackedChartTest, BandsAreNamedAndEscaped) {
   EXPECT_THAT(render(chart), HasSubstr("a&lt;b"));
   chart.is_bars = true;
   EXPECT_EQ(count(render(chart), "<rect"), 4 + 2);
+  EXPECT_THAT(render(chart), HasSubstr("<rect x=\"115\""));  // in the field, half the space of a bar from its side
   EXPECT_THAT(render(StackedChart{}), HasSubstr("nothing to show"));
 }
 

@@ -1,0 +1,104 @@
+#include <filesystem>
+
+#include "tests/cli/runner/titan.hpp"
+
+namespace titan::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// `titan report` of a run whose files are written here.
+class ReportTest : public CliTest {
+ protected:
+  void write_run() const {
+    folder_.write("run/metrics.jsonl",
+                  "{\"step\":1,\"loss\":2.5,\"grad_norm\":1.5,\"lr\":0.1,\"tps\":5000}\n"
+                  "{\"step\":2,\"loss\":2,\"grad_norm\":1,\"lr\":0.2,\"tps\":5100}\n");
+    folder_.write("run/validation.jsonl", "{\"step\":2,\"loss\":2.25}\n");
+    folder_.write("run/config.toml", "[training]\nsteps = 2 # <b>\n");
+    for (const char* rank : {"0", "1"}) {
+      folder_.write(std::string("run/spans/rank_") + rank + ".jsonl", spans(rank));
+    }
+  }
+
+  static std::string spans(const std::string& rank) {
+    return R"({"kind":"run","rank":)" + rank + R"(,"world_size":2,"begin":1780000000,"steps":2,"titan":"0.1.0"}
+{"kind":"span","name":"forward","begin":1780000001,"seconds":0.5,"step":2,"micro_batch":1,"stage":)" +
+           rank + R"(}
+{"kind":"collective","op":"all_reduce","group":"<dp>","module":"layers.0","sequence":4,"bytes":64,"begin":1780000001.1,"seconds":0.1,"step":2,"state":"completed"}
+{"kind":"step","step":1,"loss":2.5,"grad_norm":1,"lr":0.1,"step_seconds":1,"data_seconds":0.1,"forward_seconds":0.2,"backward_seconds":0.3,"optimizer_seconds":0.1,"peak_memory_bytes":1000}
+{"kind":"step","step":2,"loss":2,"grad_norm":1,"lr":0.1,"step_seconds":1,"data_seconds":0.1,"forward_seconds":0.2,"backward_seconds":0.3,"optimizer_seconds":0.1,"peak_memory_bytes":2000}
+{"kind":"event","name":"timeout","time":1780000003,"step":2,"text":"<script>alert(1)</script>"}
+)";
+  }
+
+  std::string page() const { return read(folder_ / "run/report.html"); }
+};
+
+TEST_F(ReportTest, OnePageHasAllOfIt) {
+  write_run();
+  const Outcome outcome = titan({"report", "run"}).run();
+  ASSERT_THAT(outcome, ExitsWith(0));
+  EXPECT_EQ(outcome.out, "wrote run/report.html\n");
+  const std::string html = page();
+  for (const char* title : {"Loss", "Gradient norm", "Learning rate", "Time of a step", "Memory",
+                            "One step across ranks", "Pipeline", "Events and failures", "Configuration"}) {
+    EXPECT_THAT(html, HasSubstr(std::string("<h2>") + title + "</h2>"));
+  }
+  EXPECT_EQ(count(html, "<svg"), 9);
+  EXPECT_EQ(count(html, "<svg"), count(html, "</svg>"));
+  EXPECT_THAT(html, HasSubstr("all_reduce number 4 of &lt;dp&gt;, for layers.0, 64 B, 0.1 s, completed"));
+  EXPECT_THAT(html, Not(HasSubstr("Not there")));
+}
+
+TEST_F(ReportTest, NothingOfAFileBecomesMarkupAndNothingIsLoaded) {
+  write_run();
+  folder_.write(
+      "run/errors/rank_1.json",
+      R"({"code":69,"message":"<img src=x>\nlate","rank":1,"host":"h","pid":1,"time":1780000004,"moment":1,"phase":"in training"})");
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  const std::string html = page();
+  for (const char* part : {"<script", "<img", "<b>", "src=\"", "href=\"", "url(", "@import"}) {
+    EXPECT_EQ(count(html, part), 0) << part;
+  }
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;"));
+  EXPECT_THAT(html, HasSubstr("Failed: rank 1 first, in training, status 69"));
+}
+
+TEST_F(ReportTest, WhatIsMissingIsSaid) {
+  folder_.write("run/metrics.jsonl", "{\"step\":1,\"loss\":2.5}\n{\"st");
+  const Outcome outcome = titan({"report", "run", "--output", "page.html"}).run();
+  ASSERT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome, Prints("wrote page.html\n"));
+  EXPECT_THAT(outcome, Prints("not in it: 1 line is no JSON object: run/metrics.jsonl\n"));
+  EXPECT_THAT(outcome, Prints("not in it: spans of the ranks"));
+  EXPECT_THAT(read(folder_ / "page.html"), HasSubstr("<h2>Not there</h2>"));
+}
+
+TEST_F(ReportTest, AStepCanBeAskedFor) {
+  write_run();
+  ASSERT_THAT(titan({"report", "run", "--step", "1"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), Not(HasSubstr("collectives of step")));
+  EXPECT_THAT(titan({"report", "run", "--step", "0"}).run(), ExitsWith(64));
+}
+
+TEST_F(ReportTest, RefusesWhatIsNoRun) {
+  EXPECT_THAT(titan({"report"}).run(), ExitsWith(64));
+  EXPECT_THAT(titan({"report", "absent"}).run(), ExitsWith(66));
+  std::filesystem::create_directories(folder_ / "empty");
+  const Outcome outcome = titan({"report", "empty"}).run();
+  EXPECT_THAT(outcome, ExitsWith(66));
+  EXPECT_THAT(outcome, Says("nothing of a run in folder: empty"));
+  write_run();
+  EXPECT_THAT(titan({"report", "run", "--output", "absent/x.html"}).run(), ExitsWith(73));
+}
+
+}  // namespace
+}  // namespace titan::cli
