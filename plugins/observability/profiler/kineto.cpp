@@ -3,11 +3,9 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
+#include <cstdlib>
 #include <exception>
 #include <set>
-
-/// Of Kineto, which says on the console that there is no GPU.
-extern "C" void suppressLibkinetoLogMessages();
 
 namespace titan::observability {
 namespace {
@@ -33,7 +31,10 @@ struct Kineto::Annotation {
   at::RecordFunction function;
 };
 
-Kineto::Kineto(bool with_cuda) : with_cuda_(with_cuda) {}
+Kineto::Kineto(bool with_cuda) : with_cuda_(with_cuda) {
+  // On the CPU it complains on the console that there is no GPU. It asks for its level once, when it is first prepared.
+  if (!with_cuda_) ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
+}
 
 Kineto::~Kineto() {
   try {
@@ -46,7 +47,6 @@ Kineto::~Kineto() {
 }
 
 void Kineto::prepare() {
-  if (!with_cuda_) suppressLibkinetoLogMessages();
   torch::autograd::profiler::prepareProfiler(settings(), activities(with_cuda_));
   state_ = State::prepared;
 }

@@ -11,7 +11,8 @@ namespace titan::observability {
 void describe_profiler(sdk::Describe& declare) {
   declare.options({
       {"profiler.enable_profiling", false, "Record steps, and write a Chrome trace of each recording on every rank."},
-      {"profiler.save_traces_folder", "profiling/traces", "Folder of the traces, in the dump folder."},
+      {"profiler.save_traces_folder", sdk::Path{"profiling/traces"},
+       "Folder of the traces, in the dump folder unless absolute."},
       {"profiler.profile_freq", 10, "Steps of a cycle: idle, then warm-up, then recorded ones.", sdk::at_least(1)},
       {"profiler.profiler_active", 1, "Recorded steps of a cycle, its last ones.", sdk::at_least(1)},
       {"profiler.profiler_warmup", 3, "Steps before them for which the profiler is ready and records nothing.",
