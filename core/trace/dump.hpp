@@ -19,6 +19,7 @@ struct Call {
   bool is_p2p = false, is_done = false;
   std::int64_t source = -1, target = -1;  // of sends and receives: ranks in the group
   std::uint32_t op = 0;                   // "all_reduce"
+  std::uint32_t title = 0;                // what the caller knows the group by: "fsdp"
   std::uint32_t input = 0, output = 0;    // shapes and dtypes: "[4, 3] Float"
   std::uint32_t state = 0;                // "scheduled", "started", "completed"
   std::uint32_t module = pickle::Texts::kNone;
@@ -30,6 +31,9 @@ struct Call {
 struct DumpGroup {
   std::string name, description;
   std::vector<std::int64_t> ranks;  // in order; empty: the dump does not say
+
+  /// What a person knows it by.
+  const std::string& title() const { return description.empty() || description == "undefined" ? name : description; }
 };
 
 /// What titan adds.

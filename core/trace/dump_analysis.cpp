@@ -60,7 +60,8 @@ class Analyser {
       for (const DumpGroup& group : dump.groups) {
         const auto [found, is_new] = numbers.try_emplace({group.name, group.ranks}, analysis_.groups.size());
         if (is_new) {
-          analysis_.groups.push_back({group.name, group.description, group.ranks});
+          analysis_.groups.emplace_back();
+          static_cast<DumpGroup&>(analysis_.groups.back()) = group;
           calls_.emplace_back();
           transfers_.emplace_back();
         }
@@ -179,7 +180,10 @@ class Analyser {
     finding.calls.push_back(&call);
     finding.callers.push_back(rank);
     if (!call.is_done) finding.waiting.push_back(rank);
-    if (finding.op.empty()) finding.op = dumps_.text(call.op);
+    if (finding.op.empty()) {
+      finding.op = dumps_.text(call.op);
+      finding.title = dumps_.text(call.title);
+    }
     if (finding.created_ns == 0 || call.created_ns < finding.created_ns) finding.created_ns = call.created_ns;
   }
 
@@ -200,6 +204,7 @@ class Analyser {
   std::string difference(const Finding& finding) const {
     for (const Call* call : finding.calls) {
       if (call->op != finding.calls.front()->op) return "operations";
+      if (call->title != finding.calls.front()->title) return "groups";
     }
     if (std::find(kOfAnyShape.begin(), kOfAnyShape.end(), finding.op) != kOfAnyShape.end()) return {};
     for (const Call* call : finding.calls) {

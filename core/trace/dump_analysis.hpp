@@ -10,14 +10,9 @@
 namespace titan::trace {
 
 /// A group of ranks over all dumps: one name and the same ranks.
-struct Group {
-  std::string name, description;
-  std::vector<std::int64_t> ranks;
+struct Group : DumpGroup {
   std::int64_t first = 0, last = 0;  // sequence numbers of its collectives that some dump has; 0: none
   std::size_t num_calls = 0;         // over all ranks
-
-  /// What a person knows it by.
-  const std::string& title() const { return description.empty() || description == "undefined" ? name : description; }
 };
 
 enum class Problem {
@@ -32,13 +27,13 @@ struct Finding {
   std::size_t group = 0;
   bool is_p2p = false;
   std::int64_t sequence = 0, source = -1, target = -1;  // global ranks of a send and receive
-  std::string op;
-  std::string difference;             // of a mismatch: "operations", "shapes or dtypes"
-  std::vector<const Call*> calls;     // of those that made it
-  std::vector<std::int64_t> callers;  // their ranks
-  std::vector<std::int64_t> waiting;  // callers for whom it is not over
-  std::vector<std::int64_t> late;     // members whose dumps do not have it
-  std::vector<const Call*> before;    // the last call in the group of each that is late; null: none
+  std::string op, title;                                // of the first call: "all_reduce", "fsdp"
+  std::string difference;                               // of a mismatch: "operations", "groups", "shapes or dtypes"
+  std::vector<const Call*> calls;                       // of those that made it
+  std::vector<std::int64_t> callers;                    // their ranks
+  std::vector<std::int64_t> waiting;                    // callers for whom it is not over
+  std::vector<std::int64_t> late;                       // members whose dumps do not have it
+  std::vector<const Call*> before;                      // the last call in the group of each that is late; null: none
   std::vector<std::int64_t> without_dump;
   std::int64_t created_ns = 0;  // of the first call
 };

@@ -25,6 +25,7 @@ class DumpReader {
   Dump read(const Value& root) {
     if (root.kind() != Kind::dict) fail("its root is no dict");
     dump_.version = text_of(root, "version");
+    is_ours_ = root.field("titan").has_value();
     read_groups(need(root, "pg_config", Kind::dict));
     const Value entries = need(root, "entries", Kind::list);
     std::int64_t first_record = 0;
@@ -140,7 +141,7 @@ class DumpReader {
     call.created_ns = integer_or(entry, "time_created_ns", 0);
     const std::string module = text_or_empty(entry, "module");
     if (!module.empty()) call.module = number(module);
-    call.place = place_of(entry);
+    if (!is_ours_) call.place = place_of(entry);
     return call;
   }
 
@@ -149,7 +150,12 @@ class DumpReader {
     const bool is_pair = group && (group->kind() == Kind::tuple || group->kind() == Kind::list) && group->size() == 2;
     const auto name = is_pair ? group->item(0).text() : std::nullopt;
     if (!name) fail("process_group of an entry is no pair of texts");
-    call.group = group_of(*name, group->item(1).text().value_or(""));
+    const std::string_view description = group->item(1).text().value_or("");
+    call.group = group_of(*name, description);
+    // Titan's groups of the same ranks share what carries them: each call says which of them it is for.
+    const bool has_title = !description.empty() && description != "undefined";
+    const std::string& known = dump_.groups[call.group].title();
+    call.title = number(has_title ? shortened(description, kMostTextBytes) : known);
   }
 
   /// "nccl:all_reduce", "nccl:send 0->1", "nccl:recv 0<-1".
@@ -216,6 +222,7 @@ class DumpReader {
   const std::string& source_;
   Dumps& dumps_;
   Dump dump_;
+  bool is_ours_ = false;
   std::map<std::string, std::uint32_t, std::less<>> group_numbers_;
 };
 

@@ -15,6 +15,10 @@ std::string rank_word(const std::vector<std::int64_t>& ranks) {
   return concat(ranks.size() == 1 ? "rank " : "ranks ", ranks_text(ranks));
 }
 
+std::string_view tensors_of(const Dumps& dumps, const Call& call) {
+  return dumps.text(dumps.text(call.input).empty() ? call.output : call.input);
+}
+
 class Verdict {
  public:
   Verdict(const Dumps& dumps, const Analysis& analysis) : dumps_(dumps), analysis_(analysis) {}
@@ -27,6 +31,7 @@ class Verdict {
       line(finding_text(dumps_, analysis_, cause));
       describe(cause);
       tell_chain();
+      tell_reason(cause);
       advise(cause);
     }
     note_requests();
@@ -53,6 +58,9 @@ class Verdict {
 
   void describe(const Finding& finding) {
     if (finding.problem == Problem::mismatch) return describe_mismatch(finding);
+    const Call& call = *finding.calls.front();
+    const std::string_view tensors = tensors_of(dumps_, call);
+    if (!tensors.empty()) line("  the call is of ", printable(tensors), origin(call));
     for (std::size_t i = 0; i < std::min(finding.late.size(), kMostRanks); ++i) {
       describe_late(finding.late[i], finding.before[i]);
     }
@@ -72,14 +80,13 @@ class Verdict {
     if (before == nullptr) {
       line("  rank ", rank, " made no call there");
     } else {
-      line("  rank ", rank, ": its last call there was ", call_text(dumps_, *state->dump, *before), ", ",
-           state_text(dumps_, *before), origin(*before));
+      line("  rank ", rank, ": its last call there was ", call_text(dumps_, *before), ", ", state_text(dumps_, *before),
+           origin(*before));
     }
     if (state->open != nullptr) {
-      line("  rank ", rank, " waits in ", call_text(dumps_, *state->dump, *state->open), origin(*state->open));
+      line("  rank ", rank, " waits in ", call_text(dumps_, *state->open), origin(*state->open));
     } else if (state->last != nullptr && state->last != before) {
-      line("  rank ", rank, ": its last call of all was ", call_text(dumps_, *state->dump, *state->last),
-           origin(*state->last));
+      line("  rank ", rank, ": its last call of all was ", call_text(dumps_, *state->last), origin(*state->last));
     }
     tell_place(rank);
   }
@@ -104,10 +111,9 @@ class Verdict {
     std::map<std::string, std::vector<std::int64_t>> forms;
     for (std::size_t i = 0; i < finding.calls.size(); ++i) {
       const Call& call = *finding.calls[i];
-      const std::string_view tensors =
-          finding.is_p2p && dumps_.text(call.input).empty() ? dumps_.text(call.output) : dumps_.text(call.input);
-      forms[concat(printable(dumps_.text(call.op)), " ", printable(tensors), origin(call))].push_back(
-          finding.callers[i]);
+      forms[concat(printable(dumps_.text(call.op)), " ", printable(tensors_of(dumps_, call)), " of ",
+                   printable(dumps_.text(call.title)), origin(call))]
+          .push_back(finding.callers[i]);
     }
     for (const auto& [form, ranks] : forms) line("  ", rank_word(ranks), ": ", form);
     for (std::size_t i = 0; i < std::min(finding.callers.size(), kMostRanks); ++i) tell_place(finding.callers[i]);
@@ -121,6 +127,18 @@ class Verdict {
       for (const std::int64_t rank : analysis_.chain)
         chain += concat(chain.empty() ? "" : " waits for ", "rank ", rank);
       line("  the others follow from it: ", chain, " waits for that");
+    }
+  }
+
+  /// What a rank that waited said when it gave up.
+  void tell_reason(const Finding& cause) {
+    for (const std::int64_t rank : cause.waiting) {
+      const RankState* state = state_of(rank);
+      if (state == nullptr || !state->dump->facts || state->dump->facts->reason.empty()) continue;
+      for (const std::string& part : split(state->dump->facts->reason, '\n')) {
+        line("  rank ", rank, " said: ", printable(part));
+      }
+      return;
     }
   }
 
@@ -160,13 +178,13 @@ class Verdict {
 /// "all_reduce number 4 of fsdp (ranks 0-3)".
 std::string named(const Analysis& analysis, const Finding& finding) {
   const Group& group = analysis.groups[finding.group];
-  return concat(printable(finding.op), " number ", finding.sequence, " of ", printable(group.title()), " (",
+  return concat(printable(finding.op), " number ", finding.sequence, " of ", printable(finding.title), " (",
                 rank_word(group.ranks), ")");
 }
 
-std::string transfer_text(const Analysis& analysis, const Finding& finding) {
+std::string transfer_text(const Finding& finding) {
   const std::string which = concat("number ", finding.sequence, " from rank ", finding.source, " to rank ",
-                                   finding.target, " in ", printable(analysis.groups[finding.group].title()));
+                                   finding.target, " in ", printable(finding.title));
   if (finding.problem == Problem::mismatch)
     return concat("send and receive differ in ", finding.difference, ": ", which);
   if (finding.problem == Problem::not_complete) return concat("a ", printable(finding.op), " is not complete: ", which);
@@ -194,14 +212,12 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks) {
   return join_first(runs);
 }
 
-std::string call_text(const Dumps& dumps, const Dump& dump, const Call& call) {
-  const DumpGroup& group = dump.groups[call.group];
-  const bool has_title = !group.description.empty() && group.description != "undefined";
-  const std::string_view tensors = dumps.text(call.input).empty() ? dumps.text(call.output) : dumps.text(call.input);
+std::string call_text(const Dumps& dumps, const Call& call) {
+  const std::string_view tensors = tensors_of(dumps, call);
   std::string peers;
   if (call.source >= 0) peers = concat(" from ", call.source, " to ", call.target);
   return concat(printable(dumps.text(call.op)), peers, " number ", call.sequence, " of ",
-                printable(has_title ? group.description : group.name), tensors.empty() ? "" : ", ", printable(tensors));
+                printable(dumps.text(call.title)), tensors.empty() ? "" : ", ", printable(tensors));
 }
 
 std::string state_text(const Dumps& dumps, const Call& call) {
@@ -209,11 +225,10 @@ std::string state_text(const Dumps& dumps, const Call& call) {
 }
 
 std::string finding_text(const Dumps&, const Analysis& analysis, const Finding& finding) {
-  if (finding.is_p2p) return transfer_text(analysis, finding);
+  if (finding.is_p2p) return transfer_text(finding);
   if (finding.problem == Problem::mismatch) {
     return concat("ranks call different ", finding.difference, " at number ", finding.sequence, " of ",
-                  printable(analysis.groups[finding.group].title()), " (",
-                  rank_word(analysis.groups[finding.group].ranks), ")");
+                  printable(finding.title), " (", rank_word(analysis.groups[finding.group].ranks), ")");
   }
   if (finding.problem == Problem::not_complete) {
     return concat(named(analysis, finding), " was called by all, and is not complete for ", rank_word(finding.waiting));

@@ -15,8 +15,8 @@ std::string verdict(const Dumps& dumps, const Analysis& analysis);
 /// One line of a finding: "rank 1 did not reach all_reduce number 4 of fsdp (ranks 0, 1)".
 std::string finding_text(const Dumps& dumps, const Analysis& analysis, const Finding& finding);
 
-/// Names a call of a dump: "all_reduce number 4 of fsdp, [4, 3] Float".
-std::string call_text(const Dumps& dumps, const Dump& dump, const Call& call);
+/// Names a call: "all_reduce number 4 of fsdp, [4, 3] Float".
+std::string call_text(const Dumps& dumps, const Call& call);
 
 /// What became of a call: "complete", or its state.
 std::string state_text(const Dumps& dumps, const Call& call);

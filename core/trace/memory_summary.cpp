@@ -57,7 +57,9 @@ class DeviceSummariser {
         device_(device),
         request_(request),
         lives_(lives_of(device)),
-        bytes_(lives_, device.events.size(), source) {}
+        bytes_(lives_, device.events.size(), source) {
+    learn_kinds();
+  }
 
   DeviceSummary summarise() {
     DeviceSummary summary;
@@ -80,8 +82,26 @@ class DeviceSummariser {
  private:
   const Site& site(const Life& life) const { return sites_[life.stack]; }
 
-  /// Kinds that titan told, else what is known of a block that came and went: its phase. Keys: a text's number, above
-  /// it whether it is a phase's.
+  /// What makes blocks alike: who made them, and how large they are.
+  using Form = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::int64_t>;
+  Form form_of(const Life& life) const { return {site(life).op, site(life).module, site(life).phase, life.size}; }
+
+  /// Titan tells the kinds of blocks that are alive; one that came and went is of the kind of those alike.
+  void learn_kinds() {
+    for (const Life& life : lives_) {
+      if (life.kind == pickle::Texts::kNone || life.stack == 0) continue;
+      const auto [found, is_new] = kinds_.try_emplace(form_of(life), life.kind);
+      if (found->second != life.kind) found->second = pickle::Texts::kNone;
+    }
+    if (kinds_.empty()) return;
+    for (Life& life : lives_) {
+      if (life.kind != pickle::Texts::kNone || life.stack == 0) continue;
+      const auto found = kinds_.find(form_of(life));
+      if (found != kinds_.end()) life.kind = found->second;
+    }
+  }
+
+  /// Keys: the number of a kind's text, or that of a phase with a bit above it.
   std::uint64_t kind_key(const Life& life) const {
     if (life.kind != pickle::Texts::kNone) return life.kind;
     return std::uint64_t{1} << 32U | site(life).phase;
@@ -93,7 +113,24 @@ class DeviceSummariser {
   }
 
   // A site of the group stands for it.
-  std::uint64_t module_key(const Life& life) { return key_of(modules_, {site(life).module, site(life).line}, life); }
+  std::uint64_t module_key(const Life& life) {
+    const std::string_view module = snapshot_.text(site(life).module);
+    const bool is_owned = life.name != pickle::Texts::kNone && (module.empty() || module == "(no module)");
+    if (!is_owned) return key_of(modules_, {site(life).module, site(life).line}, life);
+    const std::uint64_t number = owners_.size();
+    return kOwner | owners_.try_emplace(owner_of(life), number).first->second;
+  }
+
+  /// The module of a parameter, or of what belongs to one: "layers.0.wq" of "layers.0.wq.weight.exp_avg".
+  std::string owner_of(const Life& life) const {
+    std::string name(snapshot_.text(life.name));
+    const std::size_t num_parts = snapshot_.text(life.kind) == "optimizer_state" ? 2 : 1;
+    for (std::size_t i = 0; i < num_parts; ++i) {
+      const std::size_t dot = name.rfind('.');
+      if (dot != std::string::npos) name.resize(dot);
+    }
+    return name.empty() ? "(no module)" : name;
+  }
   std::uint64_t op_key(const Life& life) { return key_of(ops_, {site(life).op, 0}, life); }
 
   struct Keys {
@@ -106,6 +143,9 @@ class DeviceSummariser {
     return found->second;
   }
   std::string module_name(std::uint64_t key) const {
+    for (const auto& [owner, number] : owners_) {
+      if (key == (kOwner | number)) return owner;
+    }
     return module_text(snapshot_, sites_[modules_.stacks[static_cast<std::size_t>(key)]]);
   }
   std::string op_name(std::uint64_t key) const {
@@ -295,6 +335,9 @@ class DeviceSummariser {
   const SummaryRequest& request_;
   std::vector<Life> lives_;
   LiveBytes bytes_;
+  static constexpr std::uint64_t kOwner = std::uint64_t{1} << 63U;
+  std::map<Form, std::uint32_t> kinds_;
+  std::map<std::string, std::uint64_t> owners_;
   Keys modules_, ops_;
 };
 

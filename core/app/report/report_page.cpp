@@ -22,7 +22,7 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:1080px;margin:2em auto;padding
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em;border-bottom:1px solid #8888}
 svg{max-width:100%;height:auto;display:block;margin:1em 0}
 table{border-collapse:collapse}th,td{text-align:left;vertical-align:top;padding:.2em .9em .2em 0;border-bottom:1px solid #8884}
-td{overflow-wrap:anywhere}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8881;padding:.7em}
+td{overflow-wrap:anywhere;white-space:pre-line}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8881;padding:.7em}
 .bad{color:#b3261e;font-weight:600}.quiet{opacity:.75}
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}.bad{color:#ff8a80}}
 @media print{body{max-width:none;margin:0;color:#000;background:#fff}h2{break-after:avoid}svg,tr{break-inside:avoid}}
@@ -38,9 +38,16 @@ std::string date(double time) {
   return text.data();
 }
 
+/// Lines stay lines, where the page keeps them.
+std::string escaped_lines(std::string_view text) {
+  std::string html;
+  for (const std::string& line : split(text, '\n')) html += concat(html.empty() ? "" : "\n", escaped(line));
+  return html;
+}
+
 std::string row(std::string_view tag, const std::vector<std::string>& cells) {
   std::string html = "<tr>";
-  for (const std::string& cell : cells) html += concat("<", tag, ">", escaped(cell), "</", tag, ">");
+  for (const std::string& cell : cells) html += concat("<", tag, ">", escaped_lines(cell), "</", tag, ">");
   return html + "</tr>\n";
 }
 
@@ -83,12 +90,12 @@ std::string facts(const RunReport& report) {
     rows += row("td", {"ranks", concat(first.world_size, ", ", record.ranks.size(), " of them with spans")});
     rows += row("td", {"steps", concat(last, " of ", first.steps)});
   } else if (!record.metrics.empty()) {
-    add_number(rows, "last logged step", last_of(record.metrics, "step"));
+    add_number(rows, "last logged step", last_of(record.metrics, "step"), chart::Unit::count);
   }
   add_number(rows, "last loss", last_of(record.metrics, "loss"));
   add_number(rows, "lowest validation loss", lowest_of(record.validation, "loss"));
-  add_number(rows, "tokens", last_of(record.metrics, "tokens"));
-  add_number(rows, "tokens per second and device", last_of(record.metrics, "tps"));
+  add_number(rows, "tokens", last_of(record.metrics, "tokens"), chart::Unit::count);
+  add_number(rows, "tokens per second and device", last_of(record.metrics, "tps"), chart::Unit::count);
   add_number(rows, "share of the peak (mfu), percent", last_of(record.metrics, "mfu"));
   add_number(rows, "peak memory, last logged", last_of(record.metrics, "peak_memory_bytes"), chart::Unit::bytes);
   add_number(rows, "time", last_of(record.metrics, "elapsed_s"), chart::Unit::seconds);
@@ -100,7 +107,7 @@ std::string ending(const RunReport& report) {
   if (!report.errors.empty()) {
     const launch::RankError& first = report.errors.front();
     return concat("<p class=\"bad\">Failed: rank ", first.rank, " first, ", escaped(first.phase), ", status ",
-                  first.code, "</p>\n<pre>", escaped(shortened(first.message, 4096)), "</pre>\n");
+                  first.code, "</p>\n<pre>", escaped_lines(shortened(first.message, 4096)), "</pre>\n");
   }
   const auto& events = report.record.events;
   for (std::size_t i = events.size(); i-- > 0;) {
@@ -113,16 +120,7 @@ std::string ending(const RunReport& report) {
 }
 
 std::string verdict_html(const RunReport& report) {
-  return report.verdict.empty() ? ""
-                                : concat(
-                                      "<pre>",
-                                      [&] {
-                                        std::string lines;
-                                        for (const std::string& line : split(report.verdict, '\n'))
-                                          lines += concat(escaped(line), "\n");
-                                        return lines;
-                                      }(),
-                                      "</pre>\n");
+  return report.verdict.empty() ? "" : concat("<pre>", escaped_lines(report.verdict), "</pre>\n");
 }
 
 std::string events_table(const RunReport& report) {
@@ -150,9 +148,7 @@ std::string missing_list(const RunReport& report) {
 
 std::string config_html(const RunReport& report) {
   if (report.config.empty()) return {};
-  std::string lines;
-  for (const std::string& line : split(report.config, '\n')) lines += concat(escaped(line), "\n");
-  return concat("<details><summary>config.toml</summary>\n<pre>", lines, "</pre>\n</details>\n");
+  return concat("<details><summary>config.toml</summary>\n<pre>", escaped_lines(report.config), "</pre>\n</details>\n");
 }
 
 std::string note_on_step(const RunReport& report, const std::string& pictures) {

@@ -17,7 +17,7 @@ Json call_json(const Dumps& dumps, const trace::Dump& dump, const Call& call) {
   const trace::DumpGroup& group = dump.groups[call.group];
   Json json{{"op", dumps.text(call.op)},
             {"group", group.name},
-            {"group_description", group.description},
+            {"group_description", dumps.text(call.title)},
             {"sequence", call.sequence},
             {"state", dumps.text(call.state)},
             {"complete", call.is_done},
@@ -62,7 +62,7 @@ Json finding_json(const Dumps& dumps, const Analysis& analysis, const trace::Fin
             {"text", trace::finding_text(dumps, analysis, finding)},
             {"op", finding.op},
             {"group", group.name},
-            {"group_description", group.description},
+            {"group_description", finding.title},
             {"sequence", finding.sequence},
             {"difference", text_or_null(finding.difference)},
             {"callers", finding.callers},

@@ -39,7 +39,7 @@ std::string ranks_table(const Dumps& dumps, const Analysis& analysis) {
     if (where.empty() && call != nullptr) where = printable(dumps.text(call->module));
     if (where.empty() && call != nullptr) where = printable(dumps.text(call->place));
     rows.push_back({concat(state.rank), concat(state.dump->calls.size()),
-                    call == nullptr ? "none" : shortened(call_text(dumps, *state.dump, *call), kMostCellBytes),
+                    call == nullptr ? "none" : shortened(call_text(dumps, *call), kMostCellBytes),
                     call == nullptr ? "" : state_text(dumps, *call), where});
   }
   return concat("ranks\n", aligned(rows), rest(analysis.ranks.size()));
@@ -70,6 +70,12 @@ bool is_in(const trace::Dump& dump, const Call& call, const trace::Group& group)
   return own.name == group.name && (own.ranks.empty() || own.ranks == group.ranks);
 }
 
+/// Names the group that the caller knows, where it has another name.
+std::string in_group(const Dumps& dumps, const Call& call, const trace::Group& group) {
+  const std::string_view title = dumps.text(call.title);
+  return title == group.title() ? "" : concat(" of ", cell(title));
+}
+
 /// The calls of the group around the first finding, ranks beside each other.
 std::string calls_table(const Dumps& dumps, const Analysis& analysis) {
   if (analysis.findings.empty() || analysis.findings.front().is_p2p) return {};
@@ -91,12 +97,13 @@ std::string calls_table(const Dumps& dumps, const Analysis& analysis) {
       Row& row = rows[call.sequence];
       row.resize(ranks.size() + 1, "-");
       row[0] = concat(call.sequence);
-      row[i + 1] = concat(cell(dumps.text(call.op)), " ", cell(dumps.text(call.input)), ", ", state_text(dumps, call));
+      row[i + 1] = concat(cell(dumps.text(call.op)), " ", cell(dumps.text(call.input)), in_group(dumps, call, group),
+                          ", ", state_text(dumps, call));
     }
   }
   std::vector<Row> table{head};
   for (auto& [sequence, row] : rows) table.push_back(std::move(row));
-  return concat("calls of ", cell(group.title()), "\n", aligned(table), "\n");
+  return concat("calls of ", cell(group.title()), " around it", "\n", aligned(table), "\n");
 }
 
 }  // namespace

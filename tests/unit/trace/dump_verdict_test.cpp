@@ -39,11 +39,33 @@ TEST(DumpVerdictTest, ARankWithoutADumpIsNamed) {
   EXPECT_THAT(text, HasSubstr("next: read the log of rank 1"));
 }
 
+TEST(DumpVerdictTest, TheGroupIsTheOneThatTheCallerKnows) {
+  Json calls = kOpen;
+  calls["process_group"] = Json::array({"world", "fsdp"});
+  const std::vector<std::pair<std::string, std::string>> groups{{"world", "[0, 1]"}};
+  EXPECT_THAT(verdict_of({dump({calls}, "step 3", groups), dump({}, "step 2", groups)}),
+              StartsWith("rank 1 did not reach all_reduce number 2 of fsdp (ranks 0, 1); rank 0 waits there\n"));
+  Json other = calls;
+  other["process_group"] = Json::array({"world", "tp"});
+  EXPECT_THAT(verdict_of({dump({calls}, "step 3", groups), dump({other}, "step 3", groups)}),
+              StartsWith("ranks call different groups at number 2 of fsdp (ranks 0, 1)\n"
+                         "  rank 0: all_reduce [4] Float of fsdp, for layers.2\n"
+                         "  rank 1: all_reduce [4] Float of tp, for layers.2\n"));
+}
+
+TEST(DumpVerdictTest, WhatARankSaidWhenItGaveUpIsQuoted) {
+  Json waiting = dump({kDone, kOpen}, "step 3, backward");
+  waiting["titan"]["reason"] = "[comm] late\nno answer";
+  const std::string text = verdict_of({waiting, dump({kDone}, "step 2")});
+  EXPECT_THAT(text, HasSubstr("  rank 0 said: [comm] late\n  rank 0 said: no answer\n"));
+  EXPECT_THAT(text, HasSubstr("  the call is of [4] Float, for layers.2\n"));
+}
+
 TEST(DumpVerdictTest, MismatchesShowWhatEachRankCalls) {
   const std::string text = verdict_of({dump({kDone, kOpen}), dump({kDone, call("broadcast", 2, "started")})});
   EXPECT_THAT(text, StartsWith("ranks call different operations at number 2 of fsdp_desc (ranks 0, 1)\n"));
-  EXPECT_THAT(text, HasSubstr("rank 0: all_reduce [4] Float, for layers.2\n"));
-  EXPECT_THAT(text, HasSubstr("rank 1: broadcast [4] Float, for layers.2\n"));
+  EXPECT_THAT(text, HasSubstr("rank 0: all_reduce [4] Float of fsdp_desc, for layers.2\n"));
+  EXPECT_THAT(text, HasSubstr("rank 1: broadcast [4] Float of fsdp_desc, for layers.2\n"));
 }
 
 TEST(DumpVerdictTest, SaysThatNothingIsWrong) {

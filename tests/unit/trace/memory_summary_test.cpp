@@ -110,6 +110,27 @@ TEST(MemorySummaryTest, AFreeOfWhatWasThereBeforeCounts) {
   EXPECT_THAT(summary.end.largest, IsEmpty());
 }
 
+TEST(MemorySummaryTest, ABlockThatWentIsOfTheKindOfThoseAlike) {
+  const auto frames = [](int step) { return stack("aten::empty", "(no module)", "backward", step); };
+  const Json json{{"segments", Json::array({segment(block(2, 64, "gradient", "layers.0.wq.weight", frames(2)))})},
+                  {"device_traces",
+                   Json::array({Json::array({event("alloc", 1, 64, 10, frames(1)), event("alloc", 3, 8, 11, frames(1)),
+                                             event("free_completed", 1, 64, 12), event("free_completed", 3, 8, 12),
+                                             event("alloc", 2, 64, 20, frames(2))})})}};
+  const DeviceSummary summary = summary_of(json);
+  EXPECT_THAT(texts(summary.peak.kinds), ElementsAre("gradient 64 1", "temporary, backward 8 1"));
+  EXPECT_THAT(texts(summary.end.kinds), ElementsAre("gradient 64 1"));
+}
+
+TEST(MemorySummaryTest, WhatBelongsToAParameterBelongsToItsModule) {
+  const Json none = stack("aten::empty", "(no module)", "optimizer", 1);
+  const Json json{{"segments", Json::array({segment(block(1, 4, "parameter", "layers.0.wq.weight", none)),
+                                            segment(block(2, 8, "optimizer_state", "layers.0.wq.weight.exp_avg", none)),
+                                            segment(block(3, 1, "other", "", none))})},
+                  {"device_traces", Json::array({Json::array()})}};
+  EXPECT_THAT(texts(summary_of(json).end.modules), ElementsAre("layers.0.wq 12 2", "(no module) 1 1"));
+}
+
 TEST(MemorySummaryTest, ABlockThatIsReplacedEnds) {
   const Json json{
       {"segments", Json::array()},
