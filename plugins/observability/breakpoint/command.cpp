@@ -47,7 +47,7 @@ const Entry& find(std::string_view word) {
   if (word == "?") return find("help");
   std::vector<std::string> words;
   for (const Entry& entry : kEntries) words.emplace_back(entry.word);
-  throw CommandError("unknown command \"", word, '"', suggestion(word, words), " help lists them");
+  throw CommandError("unknown command \"", word, '"', suggestion(word, words), " (help lists them)");
 }
 
 }  // namespace

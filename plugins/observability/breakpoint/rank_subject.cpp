@@ -27,11 +27,14 @@ std::string list(const std::vector<std::int64_t>& numbers) {
   return out + ']';
 }
 
-/// "[0:32, 0:64] of [64, 64]" of a parameter that this rank has a part of; empty where it has all.
-std::string part_note(const strategy::Parameter& parameter) {
+/// "this rank's part [0:32, 0:64] of [64, 64]" for a tensor of a parameter that is spread over ranks; empty where each
+/// has all of it, and for tensors of another shape (an optimizer's step).
+std::string part_note(const strategy::Parameter& parameter, const at::Tensor& tensor) {
   const std::vector<std::int64_t> shape = parameter.shape();
   const strategy::Part part = parameter.part();
   if (part.sizes == shape) return {};
+  if (tensor.sizes() == shape) return "whole, not yet summed over the ranks and cut";
+  if (tensor.sizes() != part.sizes) return {};
   std::string out = "this rank's part [";
   for (std::size_t i = 0; i < shape.size(); ++i) {
     out += sdk::concat(i == 0 ? "" : ", ", part.offsets[i], ':', part.offsets[i] + part.sizes[i]);
@@ -82,8 +85,9 @@ std::string RankSubject::place() const {
 std::string RankSubject::banner() const {
   std::string out = sdk::concat("\n*** breakpoint: ", place(), "\n    pid ", ::getpid(), " on ", host_name(),
                                 ": gdb -p ", ::getpid(), "\n");
-  if (host_.world_size() > 1) out += "    the other ranks wait, their deadlines are suspended\n";
-  return out + "    help lists the commands; quit ends the run on all ranks\n";
+  const bool has_peers = host_.world_size() > 1;
+  if (has_peers) out += "    the other ranks wait, their deadlines are suspended\n";
+  return sdk::concat(out, "    help lists the commands; quit ends the run", has_peers ? " on all ranks\n" : "\n");
 }
 
 std::string RankSubject::where() const {
@@ -102,9 +106,9 @@ std::string RankSubject::where() const {
 std::string RankSubject::parameter_line(const strategy::Parameter& parameter) const {
   if (!parameter.is_kept()) return sdk::concat(list(parameter.shape()), ", on another pipeline stage");
   const at::Tensor storage = parameter.storage();
-  std::string out = storage.defined() ? type_and_shape(storage) : list(parameter.shape());
-  if (const std::string note = part_note(parameter); !note.empty()) out += ", " + note;
-  return out;
+  if (!storage.defined()) return list(parameter.shape());
+  const std::string note = part_note(parameter, storage);
+  return sdk::concat(type_and_shape(storage), note.empty() ? "" : ", ", note);
 }
 
 std::string RankSubject::module(const std::string& name) const {
@@ -112,7 +116,7 @@ std::string RankSubject::module(const std::string& name) const {
   if (!name.empty() && !top) {
     std::vector<std::string> known;
     for (const auto& module : tree_.modules()) known.emplace_back(module.name());
-    throw CommandError("no module is called \"", name, '"', suggestion(name, known), " module alone shows all below");
+    throw CommandError("no module is called \"", name, '"', suggestion(name, known), " (module alone shows all below)");
   }
   std::vector<std::string> lines;
   for (const strategy::Module& module : tree_.modules()) {
@@ -138,14 +142,16 @@ std::vector<RankSubject::Found> RankSubject::kept(std::int32_t kind) const {
                                       mine.found.push_back({std::string(sdk::view(name)), handle::borrow(tensor), {}});
                                   }));
   if (kind == TITAN_STATE_BUFFER) return std::move(visit.found);
-  std::map<std::string, std::string> notes;
+  std::map<std::string, strategy::Parameter> parameters;
   for (const auto& module : tree_.modules()) {
-    for (const auto& parameter : module.parameters()) notes[parameter.name()] = part_note(parameter);
+    for (const auto& parameter : module.parameters()) parameters.emplace(parameter.name(), parameter);
   }
   for (Found& found : visit.found) {
     std::string owner = found.name;
     if (kind == TITAN_STATE_OPTIMIZER) owner.resize(owner.rfind('.'));
-    found.note = notes[owner];
+    if (const auto parameter = parameters.find(owner); parameter != parameters.end()) {
+      found.note = part_note(parameter->second, found.tensor);
+    }
   }
   return std::move(visit.found);
 }
@@ -185,7 +191,7 @@ RankSubject::Found RankSubject::find(const std::string& name) const {
     }
   }
   throw CommandError("no tensor of this rank is called \"", name, '"', suggestion(name, names()),
-                     " stats lists what is here, module the model's parameters");
+                     " (stats lists what is here, module what the model has)");
 }
 
 RankSubject::Found RankSubject::find_gradient(const std::string& name) const {
@@ -237,7 +243,8 @@ std::string RankSubject::grad(const std::string& name, const std::string& slice)
   return complaining([&] {
     const Found found = find_gradient(name);
     return sdk::concat("gradient of ", found.name, slice, ": ", type_and_shape(found.tensor),
-                       found.note.empty() ? "" : ", ", found.note, '\n',
+                       found.note.empty() ? "" : ", ", found.note,
+                       place_.phase == TITAN_IN_STEP ? ", of the step before, clipped\n" : "\n",
                        slice.empty() ? stats_text(found.tensor) : elements_text(found.tensor, slice));
   });
 }

@@ -52,7 +52,8 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& na
   for (const std::string& name : names) {
     const std::size_t far = distance(word, name);
     const bool is_inside = !word.empty() && name.find(word) != std::string::npos;
-    if (is_inside || far <= std::max<std::size_t>(1, word.size() / 3)) near.push_back({is_inside ? 0 : far, &name});
+    if (is_inside || far <= std::max<std::size_t>(1, (word.size() + 1) / 3))
+      near.push_back({is_inside ? 0 : far, &name});
   }
   std::ranges::stable_sort(near, {}, &Candidate::distance);
   if (near.size() > kMostSuggested) near.resize(kMostSuggested);

@@ -162,6 +162,14 @@ Command& Command::redirect(int stream, int descriptor) {
   return *this;
 }
 
+Command& Command::terminal(const std::string& device) {
+  terminal_ = device;
+  return *this;
+}
+
+Command& Command::input(const std::string& file) { return redirect(STDIN_FILENO, file); }
+Command& Command::input(int descriptor) { return redirect(STDIN_FILENO, descriptor); }
+
 Command& Command::limit(double seconds) {
   limit_s_ = seconds;
   return *this;
@@ -202,13 +210,35 @@ void Command::connect(int stream, const fs::path& captured) const {
   if (source < 0 || ::dup2(source, stream) < 0) fail_in_child("cannot redirect");
 }
 
+void Command::connect_input() const {
+  const auto file = files_.find(STDIN_FILENO);
+  if (file != files_.end() && file->second.empty()) {
+    ::close(STDIN_FILENO);
+    return;
+  }
+  if (const auto given = descriptors_.find(STDIN_FILENO); given != descriptors_.end()) {
+    if (::dup2(given->second, STDIN_FILENO) < 0) fail_in_child("cannot redirect");
+    return;
+  }
+  const std::string path = file != files_.end() ? file->second : terminal_.empty() ? "/dev/null" : terminal_;
+  const int source = ::open(path.c_str(), terminal_ == path ? O_RDWR : O_RDONLY);
+  if (source < 0 || (source != STDIN_FILENO && ::dup2(source, STDIN_FILENO) < 0))
+    fail_in_child("cannot open the input");
+  if (source != STDIN_FILENO) ::close(source);
+}
+
 void Command::execute(const fs::path& out, const fs::path& err) const {
   // Test programs may have changed these; a shell's child has the defaults.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
-  connect(STDERR_FILENO, err);
-  connect(STDOUT_FILENO, out);
-  const int null = ::open("/dev/null", O_RDONLY);
-  if (null > 0) ::dup2(null, STDIN_FILENO), ::close(null);
+  if (!terminal_.empty()) {
+    ::setsid();
+    // The first terminal that the leader of a session opens is the session's.
+    const int opened = ::open(terminal_.c_str(), O_RDWR | O_CLOEXEC);
+    if (opened < 0) fail_in_child("cannot open the terminal");
+  }
+  connect(STDERR_FILENO, terminal_.empty() ? err : fs::path(terminal_));
+  connect(STDOUT_FILENO, terminal_.empty() ? out : fs::path(terminal_));
+  connect_input();
   if (::chdir(working_folder_.c_str()) != 0) fail_in_child("cannot enter the working folder");
 
   give_up_privileges();

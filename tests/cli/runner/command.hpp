@@ -75,6 +75,12 @@ class Command {
   Command& redirect(int stream, const std::string& file);
   /// Sends a stream to a descriptor of the caller's.
   Command& redirect(int stream, int descriptor);
+  /// Gives it this terminal: the program leads a session there, in the foreground, and all three streams are the
+  /// terminal; redirections win.
+  Command& terminal(const std::string& device);
+  /// What standard input is: a file, or a descriptor of the caller's; closed where the file is empty. Else nothing.
+  Command& input(const std::string& file);
+  Command& input(int descriptor);
   Command& limit(double seconds);
   /// Limits the process's address space, in bytes.
   Command& address_space(std::uint64_t bytes);
@@ -85,6 +91,7 @@ class Command {
  private:
   [[noreturn]] void execute(const std::filesystem::path& out, const std::filesystem::path& err) const;
   void connect(int stream, const std::filesystem::path& captured) const;
+  void connect_input() const;
 
   std::filesystem::path program_;
   std::filesystem::path working_folder_;
@@ -93,6 +100,7 @@ class Command {
   std::map<std::string, std::string> environment_;
   std::map<int, std::string> files_;
   std::map<int, int> descriptors_;
+  std::string terminal_;
   double limit_s_ = 120;
   std::uint64_t address_space_ = 0;  // 0: no limit
 };
