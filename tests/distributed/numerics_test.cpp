@@ -1,5 +1,6 @@
 // Faults in one module of one rank are found where they are: numbers that are not finite, and bits that flip.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -9,7 +9,6 @@
 
 #include "plugins/observability/numerics/signature.hpp"
 #include "titan/abi/memory.h"
-#include "titan/torch/tree.hpp"
 
 namespace titan::observability {
 namespace {
@@ -34,11 +33,12 @@ std::uint64_t hash_of_values(const Values& values) {
   return hash;
 }
 
-std::string place(const TracedOperator& traced, const sdk::GuardHandles& handles) {
-  const strategy::Tree tree(sdk::TreeHandle{handles.host, handles.tree, 0});
-  const std::string where(sdk::view(tree.source().table->module_name(handles.tree, traced.module)));
-  return sdk::concat(traced.in_backward ? "backward" : "forward", where.empty() ? ", outside of the modules" : " of ",
-                     where);
+using NameOf = std::function<std::string(titan_module)>;
+
+std::string place(const TracedOperator& traced, const NameOf& name_of) {
+  const std::string module = name_of(traced.module);
+  return sdk::concat(traced.in_backward ? "backward" : "forward", module.empty() ? ", outside of the modules" : " of ",
+                     module);
 }
 
 }  // namespace
@@ -54,7 +54,10 @@ OperatorTrace::OperatorTrace(const sdk::GuardHandles& handles)
       callback_(at::addThreadLocalCallback(at::RecordFunctionCallback(&begins, &ends)
                                                .needsInputs(true)
                                                .needsOutputs(true)
-                                               .scopes({at::RecordScope::FUNCTION}))) {}
+                                               .scopes({at::RecordScope::FUNCTION}))) {
+  const auto* places = handles.host.find<titan_memory_v1>(TITAN_MEMORY_V1);
+  if (places != nullptr) watch_modules(*places);
+}
 
 OperatorTrace::~OperatorTrace() {
   at::removeCallback(callback_);
@@ -90,22 +93,22 @@ void OperatorTrace::ends(const at::RecordFunction& function, at::ObserverContext
 }
 
 std::string first_difference(const std::vector<TracedOperator>& first, const std::vector<TracedOperator>& second,
-                             const sdk::GuardHandles& handles) {
+                             const NameOf& name_of) {
   const std::size_t count = std::min(first.size(), second.size());
   for (std::size_t i = 0; i < count; ++i) {
     const TracedOperator &a = first[i], &b = second[i];
     if (std::strcmp(a.name, b.name) != 0) {
-      return sdk::concat(a.name, " ran first and ", b.name, " in its place then, ", place(b, handles));
+      return sdk::concat(a.name, " ran first and ", b.name, " in its place then, ", place(b, name_of));
     }
     if (a.inputs != b.inputs) {
-      return sdk::concat(b.name, " was given other values, which no operator before it had made, ", place(b, handles));
+      return sdk::concat(b.name, " was given other values, which no operator before it had made, ", place(b, name_of));
     }
     if (a.outputs != b.outputs)
-      return sdk::concat(b.name, " gave other values for the same inputs, ", place(b, handles));
+      return sdk::concat(b.name, " gave other values for the same inputs, ", place(b, name_of));
   }
   if (first.size() == second.size()) return {};
   const TracedOperator& more = first.size() > count ? first[count] : second[count];
-  return sdk::concat(more.name, " ran in one of two runs only, ", place(more, handles));
+  return sdk::concat(more.name, " ran in one of two runs only, ", place(more, name_of));
 }
 
 }  // namespace titan::observability

@@ -3,6 +3,7 @@
 #include <ATen/record_function.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,6 @@ class OperatorTrace {
 /// Names the first operator that ran otherwise in the second trace: "aten::rand gave other values for the same inputs,
 /// forward of layers.0"; empty where there is none.
 std::string first_difference(const std::vector<TracedOperator>& first, const std::vector<TracedOperator>& second,
-                             const sdk::GuardHandles& handles);
+                             const std::function<std::string(titan_module)>& name_of);
 
 }  // namespace titan::observability

@@ -111,7 +111,10 @@ std::string SdcReplay::cause(const titan_pass& pass) const {
     host_.check(pass.run(&pass, &loss_sum));
     trace = tracing.take();
   }
-  const std::string found = first_difference(traces[0], traces[1], *handles_);
+  const auto* tree = host_.require<titan_tree_v1>(TITAN_TREE_V1);
+  const std::string found = first_difference(traces[0], traces[1], [&](titan_module module) {
+    return std::string(sdk::view(tree->module_name(handles_->tree, module)));
+  });
   return found.empty() ? "; two more runs agree in every operator: suspect this rank's hardware, or a race"
                        : sdk::concat("; two more runs differ too, first here: ", found);
 }

@@ -75,5 +75,23 @@ TEST(Agreement, NamesTheRanksConcerned) {
   });
 }
 
+TEST(Agreement, OfJudgementsTheGravestCounts) {
+  const std::vector<Judgement> mine{{TITAN_DECISION_STOP, 80, "a NaN"},
+                                    {TITAN_DECISION_SKIP, 0, "not this one"},
+                                    {TITAN_DECISION_STOP, 70, ""},
+                                    {TITAN_DECISION_STOP, 70, "broken"}};
+  testing::run_rank_threads(4, [&](comm::Communicator& communicator) {
+    const Ranks ranks(communicator);
+    const Judgement all = agree(&ranks, mine[static_cast<std::size_t>(ranks.rank())]);
+    EXPECT_EQ(all.decision, TITAN_DECISION_STOP);
+    EXPECT_EQ(all.code, 80);
+    EXPECT_EQ(all.text, "rank 0: a NaN; rank 3: broken");
+    const std::uint64_t before = communicator.records().count();
+    EXPECT_EQ(agree(&ranks, Judgement{}).decision, TITAN_DECISION_CONTINUE);
+    EXPECT_EQ(communicator.records().count() - before, 1) << "one call where nobody objects";
+  });
+  EXPECT_EQ(agree(nullptr, mine[1]).text, "not this one");
+}
+
 }  // namespace
 }  // namespace titan::train

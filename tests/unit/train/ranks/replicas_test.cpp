@@ -74,5 +74,19 @@ TEST(Replicas, GradientsAreComparedToo) {
   });
 }
 
+TEST(Replicas, WeightsThatDriftApartAreNamedWithTheirStep) {
+  testing::run_rank_threads(kMesh, [](comm::Communicator& communicator) {
+    Ranks ranks(communicator);
+    nn::Tree tree;
+    place(tree, communicator);
+    EXPECT_NO_THROW(check_drift(tree, ranks, 20));
+    if (ranks.rank() == 1) {
+      for (const auto& parameter : tree.parameters()) parameter->storage.detach().mul_(1 + 1e-6);
+    }
+    EXPECT_THAT(failure<InternalError>([&] { check_drift(tree, ranks, 20); }),
+                AllOf(HasSubstr("step 20"), HasSubstr("tok_embeddings.weight and 1 more"), HasSubstr("rank 1")));
+  });
+}
+
 }  // namespace
 }  // namespace titan::train

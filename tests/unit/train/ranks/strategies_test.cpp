@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "core/base/abi_error.hpp"
 #include "core/base/error.hpp"
 #include "tests/support/rank_threads.hpp"
 #include "tests/unit/train/ranks/rank_trainer.hpp"
@@ -119,6 +120,24 @@ TEST(Strategies, HearOfMicroBatches) {
   strategies.micro_batch_begin({.index = 2, .is_last = false, .training = true});
   strategies.micro_batch_end({.index = 3, .is_last = true, .training = false});
   EXPECT_THAT(strategy.seen, ElementsAre("materialised", "begin 2", "end 3 last forward"));
+}
+
+TEST(Strategies, OneThatCannotForgetAStepIsToldOfAnUpdate) {
+  SummingStrategy older;
+  struct Newer {
+    bool forgets = false;
+  } newer;
+  titan_strategy_v1 table{};
+  table.struct_size = sizeof table;
+  table.updated = [](void*) { return new_abi_error(TITAN_ERROR_INTERNAL, "there was no update"); };
+  table.discard = [](void* ctx) -> titan_error* {
+    static_cast<Newer*>(ctx)->forgets = true;
+    return nullptr;
+  };
+  Strategies strategies(error_host(), {older.plugin(), {"newer", &newer, &table}});
+  strategies.discard();
+  EXPECT_THAT(older.seen, ElementsAre("updated"));
+  EXPECT_TRUE(newer.forgets);
 }
 
 }  // namespace
