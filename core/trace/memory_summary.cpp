@@ -57,7 +57,9 @@ class DeviceSummariser {
         device_(device),
         request_(request),
         lives_(lives_of(device)),
-        bytes_(lives_, device.events.size(), source) {
+        bytes_(lives_, device.events.size(), source),
+        modules_(sites.size(), pickle::Texts::kNone),
+        ops_(sites.size(), pickle::Texts::kNone) {
     learn_kinds();
   }
 
@@ -112,44 +114,32 @@ class DeviceSummariser {
     return text.empty() ? "unknown" : concat("temporary, ", text);
   }
 
-  // A site of the group stands for it.
+  // Modules and operators are labels, found once for each stack.
+
   std::uint64_t module_key(const Life& life) {
     const std::string_view module = snapshot_.text(site(life).module);
-    const bool is_owned = life.name != pickle::Texts::kNone && (module.empty() || module == "(no module)");
-    if (!is_owned) return key_of(modules_, {site(life).module, site(life).line}, life);
-    const std::uint64_t number = owners_.size();
-    return kOwner | owners_.try_emplace(owner_of(life), number).first->second;
+    const bool has_owner = life.name != pickle::Texts::kNone && (module.empty() || module == "(no module)");
+    if (has_owner) return labels_.number(owner_of(life));
+    return label_of(modules_, life, [&] { return module_text(snapshot_, site(life)); });
+  }
+  std::uint64_t op_key(const Life& life) {
+    return label_of(ops_, life, [&] { return op_text(snapshot_, site(life)); });
+  }
+  std::string label(std::uint64_t key) const { return std::string(labels_[static_cast<std::uint32_t>(key)]); }
+
+  template <class TextOf>
+  std::uint64_t label_of(std::vector<std::uint32_t>& of_stacks, const Life& life, const TextOf& text_of) {
+    std::uint32_t& label = of_stacks[life.stack];
+    if (label == pickle::Texts::kNone) label = labels_.number(text_of());
+    return label;
   }
 
   /// The module of a parameter, or of what belongs to one: "layers.0.wq" of "layers.0.wq.weight.exp_avg".
-  std::string owner_of(const Life& life) const {
-    std::string name(snapshot_.text(life.name));
+  std::string_view owner_of(const Life& life) const {
+    std::string_view name = snapshot_.text(life.name);
     const std::size_t num_parts = snapshot_.text(life.kind) == "optimizer_state" ? 2 : 1;
-    for (std::size_t i = 0; i < num_parts; ++i) {
-      const std::size_t dot = name.rfind('.');
-      if (dot != std::string::npos) name.resize(dot);
-    }
+    for (std::size_t i = 0; i < num_parts; ++i) name = name.substr(0, name.rfind('.'));
     return name.empty() ? "(no module)" : name;
-  }
-  std::uint64_t op_key(const Life& life) { return key_of(ops_, {site(life).op, 0}, life); }
-
-  struct Keys {
-    std::map<std::pair<std::uint32_t, std::int64_t>, std::uint64_t> keys;
-    std::vector<std::uint32_t> stacks;
-  };
-  static std::uint64_t key_of(Keys& keys, std::pair<std::uint32_t, std::int64_t> what, const Life& life) {
-    const auto [found, is_new] = keys.keys.try_emplace(what, keys.stacks.size());
-    if (is_new) keys.stacks.push_back(life.stack);
-    return found->second;
-  }
-  std::string module_name(std::uint64_t key) const {
-    for (const auto& [owner, number] : owners_) {
-      if (key == (kOwner | number)) return owner;
-    }
-    return module_text(snapshot_, sites_[modules_.stacks[static_cast<std::size_t>(key)]]);
-  }
-  std::string op_name(std::uint64_t key) const {
-    return op_text(snapshot_, sites_[ops_.stacks[static_cast<std::size_t>(key)]]);
   }
 
   void find_peak(DeviceSummary& summary) {
@@ -182,8 +172,8 @@ class DeviceSummariser {
     }
     set.blocks = static_cast<std::int64_t>(alive.size());
     set.kinds = kinds.largest(request_.top, [&](std::uint64_t key) { return kind_name(key); });
-    set.modules = modules.largest(request_.top, [&](std::uint64_t key) { return module_name(key); });
-    set.ops = ops.largest(request_.top, [&](std::uint64_t key) { return op_name(key); });
+    set.modules = modules.largest(request_.top, [&](std::uint64_t key) { return label(key); });
+    set.ops = ops.largest(request_.top, [&](std::uint64_t key) { return label(key); });
     set.largest = largest(std::move(alive));
     return set;
   }
@@ -239,8 +229,8 @@ class DeviceSummariser {
     return kind_key(life);
   }
   std::string band_name(std::uint64_t key) const {
-    if (request_.bands == BandsBy::module) return module_name(key);
-    if (request_.bands == BandsBy::op) return op_name(key);
+    if (request_.bands == BandsBy::module) return label(key);
+    if (request_.bands == BandsBy::op) return label(key);
     return kind_name(key);
   }
 
@@ -335,10 +325,9 @@ class DeviceSummariser {
   const SummaryRequest& request_;
   std::vector<Life> lives_;
   LiveBytes bytes_;
-  static constexpr std::uint64_t kOwner = std::uint64_t{1} << 63U;
   std::map<Form, std::uint32_t> kinds_;
-  std::map<std::string, std::uint64_t> owners_;
-  Keys modules_, ops_;
+  pickle::Texts labels_;
+  std::vector<std::uint32_t> modules_, ops_;  // labels of stacks; kNone: not looked at
 };
 
 }  // namespace

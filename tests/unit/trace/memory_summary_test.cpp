@@ -124,11 +124,14 @@ TEST(MemorySummaryTest, ABlockThatWentIsOfTheKindOfThoseAlike) {
 
 TEST(MemorySummaryTest, WhatBelongsToAParameterBelongsToItsModule) {
   const Json none = stack("aten::empty", "(no module)", "optimizer", 1);
-  const Json json{{"segments", Json::array({segment(block(1, 4, "parameter", "layers.0.wq.weight", none)),
-                                            segment(block(2, 8, "optimizer_state", "layers.0.wq.weight.exp_avg", none)),
-                                            segment(block(3, 1, "other", "", none))})},
-                  {"device_traces", Json::array({Json::array()})}};
-  EXPECT_THAT(texts(summary_of(json).end.modules), ElementsAre("layers.0.wq 12 2", "(no module) 1 1"));
+  const Json json{
+      {"segments",
+       Json::array({segment(block(1, 4, "parameter", "layers.0.wq.weight", none)),
+                    segment(block(2, 8, "optimizer_state", "layers.0.wq.weight.exp_avg", none)),
+                    segment(block(3, 1, "other", "", none)),
+                    segment(block(4, 20, "activation", "", stack("aten::mm", "layers.0.wq", "forward", 1)))})},
+      {"device_traces", Json::array({Json::array()})}};
+  EXPECT_THAT(texts(summary_of(json).end.modules), ElementsAre("layers.0.wq 32 3", "(no module) 1 1"));
 }
 
 TEST(MemorySummaryTest, ABlockThatIsReplacedEnds) {
