@@ -33,6 +33,10 @@ class Position {
   std::atomic<std::uint32_t> stage{0};
   std::atomic<std::uint32_t> module{0};
 
+  /// Seconds that all ranks were held while this one's training thread was in a phase; who takes them sets them to 0.
+  /// Training thread.
+  double held_seconds = 0;
+
   /// What happens at the begin and end of phases; set while nobody is in one. Called on the training thread.
   std::function<void(const titan_span_event& event)> on_span;
 

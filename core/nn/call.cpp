@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "core/base/position.hpp"
@@ -79,7 +80,8 @@ class Running {
   }
   ~Running() {
     slot_ = before_;
-    tell(before_);
+    // Where an exception came from is where the rank is, until it goes on.
+    if (std::uncaught_exceptions() == num_exceptions_) tell(before_);
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -92,6 +94,7 @@ class Running {
   ModuleId& slot_;
   ModuleId before_;
   Position* position_;
+  int num_exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace

@@ -1,23 +1,13 @@
 #include "core/tensor/memory_interface.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 #include "core/base/abi_error.hpp"
+#include "core/base/abi_struct.hpp"
 #include "core/base/position.hpp"
 #include "core/tensor/allocator.hpp"
 #include "core/tensor/memory_listeners.hpp"
 
 namespace titan::tensor {
 namespace {
-
-/// Fills what the caller's struct has of `value`.
-template <class Struct>
-void fill(Struct* out, Struct value) {
-  if (out == nullptr) return;
-  value.struct_size = out->struct_size;
-  std::memcpy(out, &value, std::min<std::size_t>(out->struct_size, sizeof value));
-}
 
 titan_error* listen(const titan_memory_listener* listener) {
   return abi_guard([&] { memory_listeners().add(listener); });
@@ -31,7 +21,7 @@ void counters(titan_memory_counters* out) {
   now.peak = static_cast<std::uint64_t>(highest_bytes());
   now.cached = static_cast<std::uint64_t>(cached_bytes());
   now.limit = static_cast<std::uint64_t>(memory_limit());
-  fill(out, now);
+  fill_abi_struct(out, now);
 }
 
 void here(titan_place* out) {
@@ -39,7 +29,7 @@ void here(titan_place* out) {
   nowhere.phase = -1;
   nowhere.micro_batch = -1;
   const Position* position = current_position();
-  fill(out, position != nullptr ? position->place() : nowhere);
+  fill_abi_struct(out, position != nullptr ? position->place() : nowhere);
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include "core/train/control.hpp"
 
 #include <csignal>
+#include <exception>
 
+#include "core/base/abi_struct.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/log.hpp"
 #include "core/tensor/guard.hpp"
 #include "core/train/guards.hpp"
 #include "titan/torch/tensor.hpp"
@@ -25,12 +29,14 @@ titan_error* release(titan_control* control) {
   return tensor::guarded([&] { self(control).release(); });
 }
 
-void place(const titan_control* control, titan_place* out) {
-  if (out != nullptr) *out = self(control).position().place();
-}
+void place(const titan_control* control, titan_place* out) { fill_abi_struct(out, self(control).position().place()); }
 
 void dump(titan_control* control, std::int32_t cause, titan_string reason) {
-  self(control).dump(cause, {reason.data == nullptr ? "" : reason.data, reason.size});
+  try {
+    self(control).dump(cause, {reason.data == nullptr ? "" : reason.data, reason.size});
+  } catch (const std::exception& error) {
+    log_warning("train", "what is known of the rank cannot be written down: ", error.what());
+  }
 }
 
 titan_error* visit_state(titan_control* control, void* ctx,
@@ -71,9 +77,16 @@ std::int64_t Control::rank() const {
 
 void Control::hold() {
   if (comm::Communicator* const ranks = ranks_; ranks != nullptr) ranks->hold();
+  if (num_holds_++ > 0) return;
+  held_since_ = monotonic_seconds();
+  held_.emplace(TITAN_IN_HOLD, position_.micro_batch.load(), position_.stage.load());
 }
 
 void Control::release() {
+  if (num_holds_ > 0 && --num_holds_ == 0) {
+    held_.reset();
+    position_.held_seconds += monotonic_seconds() - held_since_;
+  }
   if (comm::Communicator* const ranks = ranks_; ranks != nullptr) ranks->release();
 }
 

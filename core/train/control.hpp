@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/base/position.hpp"
@@ -29,7 +30,7 @@ class Control {
   void set_optimizer(const optim::AdamOptimizer* optimizer) { optimizer_ = optimizer; }
   void set_guards(Guards* guards) { guards_ = guards; }
 
-  /// Suspends and restores the deadlines of all ranks.
+  /// Suspends and restores the deadlines of all ranks. The time between counts as held, not as the phase's.
   void hold();
   void release();
   /// [any thread] Asks for an agreed end of the run.
@@ -57,6 +58,9 @@ class Control {
   std::atomic<comm::Communicator*> ranks_{nullptr};
   const optim::AdamOptimizer* optimizer_ = nullptr;
   Guards* guards_ = nullptr;
+  std::optional<PhaseScope> held_;
+  int num_holds_ = 0;
+  double held_since_ = 0;
   Control* before_;  // of this thread
 };
 

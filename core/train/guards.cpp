@@ -16,6 +16,19 @@ std::string text_of(titan_string text) {
   return shortened(printable(std::string_view(text.data, text.size)), kLongestText);
 }
 
+void require_callbacks(const std::string& plugin, const titan_guard_v1& table, std::uint32_t duties) {
+  const auto require = [&](std::uint32_t duty, bool is_there, const char* name) {
+    if ((duties & duty) != 0 && !is_there) {
+      throw PluginError("[", plugin, "] its guard has a duty without the callback for it: ", name);
+    }
+  };
+  require(TITAN_DUTY_ATTACH, table.attach != nullptr, "attach");
+  require(TITAN_DUTY_STEP, table.step_begin != nullptr, "step_begin");
+  require(TITAN_DUTY_AROUND, table.around != nullptr, "around");
+  require(TITAN_DUTY_JUDGE | TITAN_DUTY_RERUN, table.judge != nullptr, "judge");
+  require(TITAN_DUTY_BREAKPOINT, table.breakpoint != nullptr, "breakpoint");
+}
+
 }  // namespace
 
 /// A pass as one guard sees it: running it runs those that stand further inside.
@@ -43,7 +56,19 @@ struct Guards::Nested {
 };
 
 Guards::Guards(const titan_host* host, const std::vector<PluginInterface<titan_guard_v1>>& guards) : host_(host) {
-  for (const auto& plugin : guards) guards_.push_back({plugin, plugin.table->duties(plugin.ctx)});
+  for (const auto& plugin : guards) {
+    const titan_guard_v1& table = *plugin.table;
+    if (!TITAN_HAS(&table, breakpoint) || table.duties == nullptr) {
+      throw PluginError("[", plugin.plugin, "] its guard has no duties, or is shorter than titan.guard/1's first form");
+    }
+    std::uint32_t duties = 0;
+    plugin_call(host, plugin.plugin.c_str(), "duties", [&]() -> titan_error* {
+      duties = table.duties(plugin.ctx);
+      return nullptr;
+    });
+    require_callbacks(plugin.plugin, table, duties);
+    guards_.push_back({plugin, duties});
+  }
 }
 
 template <class Callback, class... Arguments>

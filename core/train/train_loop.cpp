@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
@@ -29,6 +30,12 @@ std::int64_t take_peak_memory() {
   return peak;
 }
 
+/// Seconds since the last call that somebody held the ranks.
+double take_held_seconds() {
+  Position* position = current_position();
+  return position != nullptr ? std::exchange(position->held_seconds, 0) : 0;
+}
+
 titan_step_event step_event(const StepResult& result, const LoopParts& parts, Progress& progress) {
   const double now = monotonic_seconds();
   titan_step_event event{};
@@ -40,7 +47,7 @@ titan_step_event step_event(const StepResult& result, const LoopParts& parts, Pr
   event.lr = result.lr;
   event.num_tokens = result.num_tokens;
   event.total_tokens = parts.trainer.total_tokens();
-  event.step_seconds = now - progress.step_begin;
+  event.step_seconds = now - progress.step_begin - take_held_seconds();
   event.data_seconds = result.seconds.data;
   event.forward_seconds = result.seconds.forward;
   event.backward_seconds = result.seconds.backward;
@@ -138,10 +145,11 @@ void run_steps_or_stop(LoopParts& parts) {
     throw;  // of this rank alone: nothing is done together any more
   } catch (const Interrupted& interrupted) {
     interruption = interrupted;
-  } catch (const NonFiniteError&) {
-    // All ranks saw it; a save of an earlier step that is under way is still good.
+  } catch (const Error&) {
+    // An end that all ranks have agreed on: a save of an earlier step that is under way is still good.
+    if (parts.ranks == nullptr || !parts.ranks->has_agreed_to_end()) throw;
     save_together(parts, [](Checkpointer& checkpointer) { checkpointer.finish(); });
-    if (parts.ranks != nullptr) parts.ranks->part();
+    parts.ranks->part();
     throw;
   }
   if (interruption) stop(parts, *interruption);

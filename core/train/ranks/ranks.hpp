@@ -25,6 +25,8 @@ class Ranks {
 
   /// Says that all ranks have agreed to end here: nobody waits for this rank any more, whatever is thrown next.
   void part() noexcept { parted_ = true; }
+  /// Whether all ranks have agreed to end, and no rejoin() came since.
+  bool has_agreed_to_end() const { return parted_; }
   /// Takes that back: before they end, the ranks save together.
   void rejoin() noexcept { parted_ = false; }
   /// Whether nobody waits for this rank: it has parted, or there is no other.

@@ -12,8 +12,11 @@ namespace {
 
 constexpr std::string_view kTag = "metrics";
 
-RunFacts facts_of(const titan_run_event& event) {
-  return {event.num_flops_per_token, event.peak_flops, event.memory_capacity};
+RunFacts facts_of(const titan_run_event& event, const sdk::Config& config) {
+  const std::int64_t ranks_per_batch = config.integer("parallelism.tensor_parallel_degree") *
+                                       config.integer("parallelism.context_parallel_degree") *
+                                       config.integer("parallelism.pipeline_parallel_degree");
+  return {event.num_flops_per_token, event.peak_flops, event.memory_capacity, ranks_per_batch};
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ Metrics::Metrics(sdk::Host host)
       color_(!host.config().boolean("metrics.disable_color_printing")) {}
 
 void Metrics::run_begin(const titan_run_event& event) {
-  facts_ = facts_of(event);
+  facts_ = facts_of(event, host_.config());
   window_ = MetricsWindow(facts_);
   host_.info(kTag, facts_line(event));
   if (host_.rank() != 0) return;

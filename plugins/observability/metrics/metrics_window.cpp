@@ -28,7 +28,7 @@ MetricsRow MetricsWindow::close(const titan_step_event& event) {
   row.grad_norm = event.grad_norm;
   row.lr = event.lr;
   row.tokens = event.total_tokens;
-  row.tps = rate(static_cast<double>(num_tokens_), seconds_);
+  row.tps = rate(static_cast<double>(num_tokens_), seconds_) / static_cast<double>(facts_.ranks_per_batch);
   const double flops = facts_.num_flops_per_token * row.tps;
   row.tflops = flops / 1e12;
   if (facts_.peak_flops > 0) row.mfu = 100 * flops / facts_.peak_flops;

@@ -12,6 +12,7 @@ struct RunFacts {
   double num_flops_per_token = 0;    // forward and backward
   double peak_flops = 0;             // of one device, per second; 0: unknown
   std::int64_t memory_capacity = 0;  // bytes; 0: unknown
+  std::int64_t ranks_per_batch = 1;  // that work on the same tokens: tp x cp x pp
 };
 
 /// One logged step. Rates and shares are over the window: the steps since the previous logged one.

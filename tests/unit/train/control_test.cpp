@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "core/base/error.hpp"
 #include "core/train/guards.hpp"
 #include "tests/unit/train/recorder.hpp"
 #include "tests/unit/train/tiny_run.hpp"
@@ -89,6 +90,43 @@ TEST_F(ControlTest, BreakpointsGoToTheGuardsOfTheirRank) {
   EXPECT_EQ(break_at(1, "another rank's"), nullptr);
   EXPECT_EQ(break_at(0, "mine"), nullptr);
   EXPECT_THAT(labels, ElementsAre("mine"));
+}
+
+TEST_F(ControlTest, AGuardNeedsWhatItsDutiesCall) {
+  titan_guard_v1 guard{};
+  guard.struct_size = sizeof guard;
+  EXPECT_THROW(Guards(tiny::error_host(), {{"mute", nullptr, &guard}}), PluginError);
+  guard.duties = [](void*) -> std::uint32_t { return TITAN_DUTY_STEP; };
+  EXPECT_THROW(Guards(tiny::error_host(), {{"idle", nullptr, &guard}}), PluginError);
+  guard.step_begin = [](void*, std::int64_t) -> titan_error* { return nullptr; };
+  EXPECT_NO_THROW(Guards(tiny::error_host(), {{"sound", nullptr, &guard}}));
+}
+
+TEST_F(ControlTest, PlacesFillWhatTheCallerKnows) {
+  Control control(run_, position_, observers_, *tree_);
+  position_.step = 7;
+  titan_place place{};
+  place.struct_size = offsetof(titan_place, micro_batch);
+  place.micro_batch = 42;
+  control_interface()->place(reinterpret_cast<titan_control*>(&control), &place);
+  EXPECT_EQ(place.step, 7);
+  EXPECT_EQ(place.micro_batch, 42);
+  EXPECT_EQ(place.struct_size, offsetof(titan_place, micro_batch));
+}
+
+TEST_F(ControlTest, HoldsAreAPhaseAndNoTimeOfAStep) {
+  Control control(run_, position_, observers_, *tree_);
+  control.hold();
+  control.hold();
+  control.release();
+  EXPECT_EQ(position_.phase, TITAN_IN_START) << "not this thread's position";
+  control.release();
+  const PositionScope scope(&position_);
+  control.hold();
+  EXPECT_EQ(position_.phase, TITAN_IN_HOLD);
+  control.release();
+  EXPECT_EQ(position_.phase, TITAN_IN_START);
+  EXPECT_GT(position_.held_seconds, 0);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ typedef struct titan_step_event {
   double lr;            /* of the first parameter group, the one this step used */
   int64_t num_tokens;   /* tokens of this step on this rank, padding included */
   int64_t total_tokens; /* tokens of the whole run so far, over all ranks */
-  double step_seconds;  /* wall time from the previous step's end to this one's, validation not counted */
+  double step_seconds;  /* wall time from the previous step's end to this one's, without validation, saves and holds */
   double data_seconds;  /* of that, waiting for data */
   double forward_seconds;
   double backward_seconds;

@@ -22,6 +22,9 @@ class MetricsTest : public testing::Test {
     dump_folder_ = folder_.string();
     host_.declare("metrics.log_freq", TITAN_OPTION_INT, "2");
     host_.declare("metrics.disable_color_printing", TITAN_OPTION_BOOL, "true");
+    for (const char* axis : {"tensor", "context", "pipeline"}) {
+      host_.declare(std::string("parallelism.") + axis + "_parallel_degree", TITAN_OPTION_INT, "1");
+    }
   }
   ~MetricsTest() override { fs::remove_all(folder_); }
 

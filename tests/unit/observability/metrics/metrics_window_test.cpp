@@ -25,7 +25,7 @@ TEST(MetricsWindow, LogsFirstEveryNthAndLastStep) {
 }
 
 TEST(MetricsWindow, RatesCoverAllStepsOfTheWindow) {
-  MetricsWindow window({.num_flops_per_token = 2e9, .peak_flops = 1e12, .memory_capacity = 0});
+  MetricsWindow window({.num_flops_per_token = 2e9, .peak_flops = 1e12, .memory_capacity = 0, .ranks_per_batch = 1});
   window.add(step_event(1, 2.0, 100));
   const titan_step_event second = step_event(2, 3.0, 400);
   window.add(second);
@@ -34,6 +34,16 @@ TEST(MetricsWindow, RatesCoverAllStepsOfTheWindow) {
   EXPECT_DOUBLE_EQ(row.tflops, 0.2);
   ASSERT_TRUE(row.mfu);
   EXPECT_DOUBLE_EQ(*row.mfu, 20);
+}
+
+TEST(MetricsWindow, RanksThatShareABatchShareItsTokens) {
+  MetricsWindow window({.num_flops_per_token = 2e9, .peak_flops = 1e12, .memory_capacity = 0, .ranks_per_batch = 4});
+  const titan_step_event step = step_event(1, 2.0, 400);
+  window.add(step);
+  const MetricsRow row = window.close(step);
+  EXPECT_DOUBLE_EQ(row.tps, 50);
+  EXPECT_DOUBLE_EQ(row.tflops, 0.1);
+  EXPECT_DOUBLE_EQ(*row.mfu, 10);
 }
 
 TEST(MetricsWindow, DataShareAndPeakMemoryCoverTheWindow) {
