@@ -56,8 +56,7 @@ Toolbox::Toolbox(sdk::Host host, std::span<const ToolEntry> entries) : host_(hos
   for (const ToolEntry& entry : entries) {
     ToolPointer tool = entry.make(host);
     if (tool == nullptr) continue;
-    const std::uint32_t events = tool->events(), duties = tool->duties();
-    members_.push_back({std::move(tool), events, duties});
+    members_.emplace_back(std::move(tool));
   }
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <atomic>
+#include <deque>
 #include <span>
+#include <utility>
 
 #include "plugins/observability/tool.hpp"
 
@@ -34,14 +37,17 @@ class Toolbox {
 
  private:
   struct Member {
+    explicit Member(ToolPointer made) : tool(std::move(made)), events(tool->events()), duties(tool->duties()) {}
+
     ToolPointer tool;
-    std::uint32_t events, duties;
+    std::atomic<std::uint32_t> events;  // a dump may fail on another thread
+    std::uint32_t duties;
   };
   template <class Event>
   void deliver(std::uint32_t bit, const char* name, void (Tool::*callback)(const Event&), const Event& event);
 
   sdk::Host host_;
-  std::vector<Member> members_;
+  std::deque<Member> members_;
   Judgement judgement_;
 };
 
