@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -110,9 +111,16 @@ class Analyser {
     }
     for (const UnreadableDump& dump : dumps_.unreadable) all.insert(dump.rank);
     for (const Group& group : analysis_.groups) all.insert(group.ranks.begin(), group.ranks.end());
-    for (std::int64_t rank = 0; rank < std::min<std::int64_t>(told, kMostTold); ++rank) all.insert(rank);
+    for (std::int64_t rank = 0; told <= kMostTold && rank < told; ++rank) all.insert(rank);
     analysis_.world_size = std::max<std::int64_t>(told, static_cast<std::int64_t>(all.size()));
     for (const std::int64_t rank : all) analysis_.ranks.push_back(state_of(rank));
+    for (const Group& group : analysis_.groups) {
+      dumped_.emplace_back();
+      for (const Dump& dump : dumps_.ranks) {
+        if (has(group.ranks, dump.rank)) dumped_.back().push_back(dump.rank);
+      }
+      std::sort(dumped_.back().begin(), dumped_.back().end());
+    }
   }
 
   RankState state_of(std::int64_t rank) {
@@ -148,29 +156,25 @@ class Analyser {
     }
   }
 
-  Finding finding_at(std::size_t number, std::int64_t sequence) {
+  Finding finding_at(std::size_t number, std::int64_t sequence) const {
     Finding finding;
     finding.group = number;
     finding.sequence = sequence;
-    for (const std::int64_t rank : analysis_.groups[number].ranks) {
-      if (has(analysis_.without_dump, rank)) {
-        finding.without_dump.push_back(rank);
+    for (const std::int64_t rank : dumped_[number]) {
+      const auto calls = calls_[number].find(rank);
+      if (calls == calls_[number].end() || calls->second.collectives.empty()) {
+        finding.late.push_back(rank);
+        finding.before.push_back(nullptr);
         continue;
       }
-      const auto calls = calls_[number].find(rank);
-      const Call* call = nullptr;
-      bool is_forgotten = false;
-      if (calls != calls_[number].end() && !calls->second.collectives.empty()) {
-        const auto found = calls->second.collectives.find(sequence);
-        if (found != calls->second.collectives.end()) call = found->second;
-        is_forgotten = sequence < calls->second.collectives.begin()->first;
-      }
-      if (call != nullptr) {
-        add_caller(finding, rank, *call);
-      } else if (!is_forgotten) {
+      const std::map<std::int64_t, const Call*>& collectives = calls->second.collectives;
+      const auto found = collectives.find(sequence);
+      if (found != collectives.end()) {
+        add_caller(finding, rank, *found->second);
+      } else if (sequence > collectives.begin()->first) {
+        // Those before the first were forgotten.
         finding.late.push_back(rank);
-        const bool has_calls = calls != calls_[number].end() && !calls->second.collectives.empty();
-        finding.before.push_back(has_calls ? calls->second.collectives.rbegin()->second : nullptr);
+        finding.before.push_back(collectives.rbegin()->second);
       }
     }
     return finding;
@@ -196,6 +200,9 @@ class Analyser {
     }
     // Done for one, done for all, as far as it can be: dumps are not of one moment.
     if (finding.waiting.empty()) return false;
+    std::set_difference(analysis_.groups[finding.group].ranks.begin(), analysis_.groups[finding.group].ranks.end(),
+                        dumped_[finding.group].begin(), dumped_[finding.group].end(),
+                        std::back_inserter(finding.without_dump));
     const bool has_absent = !finding.late.empty() || !finding.without_dump.empty();
     finding.problem = has_absent ? Problem::not_reached : Problem::not_complete;
     return true;
@@ -363,10 +370,11 @@ class Analyser {
     }
   }
 
-  static constexpr std::int64_t kMostTold = std::int64_t{1} << 20U;
+  static constexpr std::int64_t kMostTold = 16'384;  // ranks that are listed because a dump says that they exist
 
   const Dumps& dumps_;
   Analysis analysis_;
+  std::vector<Ranks> dumped_;                             // of each group the ranks that have dumps
   std::vector<std::map<std::int64_t, RankCalls>> calls_;  // of each group, by rank
   std::vector<std::map<Pair, Transfers>> transfers_;      // of each group
 };
