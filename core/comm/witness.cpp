@@ -8,18 +8,18 @@
 namespace titan::comm {
 
 void WitnessStand::set(Witness witness) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(place_mutex_, trouble_mutex_);
   witness_ = std::move(witness);
 }
 
 std::string WitnessStand::place() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(place_mutex_);
   return witness_.place ? witness_.place() : std::string();
 }
 
 void WitnessStand::report(std::int32_t cause, std::string_view reason) noexcept {
   try {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(trouble_mutex_);
     if (first_cause_ == 0) first_cause_ = cause;
     if (witness_.trouble) witness_.trouble(first_cause_, reason);
   } catch (const std::exception& error) {

@@ -8,7 +8,7 @@
 
 namespace titan::comm {
 
-/// Who knows more of a rank than its calls do. Asked on any thread, one at a time.
+/// Who knows more of a rank than its calls do. Each is asked on any thread, one at a time.
 struct Witness {
   std::function<std::string()> place;  // where the rank is, in words
   /// Something is wrong, and nothing has been given up yet: a TITAN_DUMP_* cause, and why.
@@ -26,7 +26,9 @@ class WitnessStand {
   void report(std::int32_t cause, std::string_view reason) noexcept;
 
  private:
-  mutable std::mutex mutex_;
+  // Two, because writing things down takes its time: others are told meanwhile where the rank is.
+  mutable std::mutex place_mutex_;
+  std::mutex trouble_mutex_;
   Witness witness_;
   std::int32_t first_cause_ = 0;
 };

@@ -183,6 +183,7 @@ std::vector<checkpoint::HubName> Run::hub_names() const { return checkpoint::hub
 void Run::train() {
   try {
     train_or_save_seed();
+    position_.phase = TITAN_IN_END;
     control_.dump(TITAN_DUMP_EXIT, "the run has ended");
     ranks_->leave();
   } catch (...) {
