@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/base/shortage.hpp"
 #include "core/checkpoint/disk.hpp"
 
 namespace titan::checkpoint {
@@ -14,7 +15,9 @@ AlignedMemory::AlignedMemory(std::uint64_t size) : size_(size) {
   if (size == 0) return;
   void* const got = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (got == MAP_FAILED) {
-    throw ResourceError("[checkpoint] cannot get host memory: ", size, " bytes: ", reason_of(errno));
+    const int error = errno;
+    tell_of_shortage(size);
+    throw ResourceError("[checkpoint] cannot get host memory: ", size, " bytes: ", reason_of(error));
   }
   data_ = static_cast<std::byte*>(got);
   ::madvise(got, size, MADV_HUGEPAGE);

@@ -11,6 +11,8 @@
 #include <new>
 
 #include "core/base/position.hpp"
+#include "core/base/quantity.hpp"
+#include "core/base/shortage.hpp"
 #include "core/base/text.hpp"
 #include "core/tensor/block_cache.hpp"
 #include "core/tensor/memory_listeners.hpp"
@@ -115,17 +117,27 @@ void tell(std::int32_t action, const void* data, std::size_t bytes, std::size_t 
   const std::string where = position != nullptr ? position->describe() : "another thread than a rank's";
   const std::size_t limit = counter().limit();
   TORCH_CHECK_WITH(OutOfMemoryError, false, "[memory] out of memory: requested ", bytes, " bytes in ", where, ": live ",
-                   counter().live(), ", peak ", counter().highest(),
-                   limit != 0 ? concat(", debug.memory_limit_gib allows ", limit) : std::string());
+                   bytes_text(counter().live()), ", peak ", bytes_text(counter().highest()),
+                   limit != 0 ? concat(", limit ", bytes_text(limit), " (debug.memory_limit_gib)") : std::string());
 }
 
-/// Before anything is unwound it is told to those who watch: what lives is still there for them to see.
+/// What lives is still there to be seen: nothing has been unwound.
+void tell_listeners_of_shortage(std::uint64_t bytes) {
+  if (!memory_listeners().want(TITAN_MEMORY_OUT_OF_MEMORY)) return;
+  tell(TITAN_MEMORY_OUT_OF_MEMORY, nullptr, bytes, counter().live());
+}
+
 [[noreturn]] void throw_out_of_memory(std::size_t bytes) {
   c10::profiledCPUMemoryReporter().OutOfMemory(bytes);
-  if (memory_listeners().want(TITAN_MEMORY_OUT_OF_MEMORY)) {
-    tell(TITAN_MEMORY_OUT_OF_MEMORY, nullptr, bytes, counter().live());
-  }
+  tell_of_shortage(bytes);
   throw_out_of_memory_error(bytes);
+}
+
+/// For `new` where the system gives nothing: kept blocks first.
+void give_back_or_fail() {
+  if (cache().bytes() > 0) return cache().clear();
+  tell_of_shortage(0);
+  throw std::bad_alloc();
 }
 
 void free_block(void* data) {
@@ -166,6 +178,8 @@ class CountingAllocator final : public c10::Allocator {
 void install_cpu_allocator() {
   static const bool installed = [] {
     c10::SetAllocator(at::kCPU, new CountingAllocator, kPriority);
+    set_shortage_listener(&tell_listeners_of_shortage);
+    std::set_new_handler(&give_back_or_fail);
     return true;
   }();
   (void)installed;

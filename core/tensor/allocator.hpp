@@ -6,7 +6,8 @@ namespace titan::tensor {
 
 /// Makes libtorch allocate CPU memory here: counted, 64-byte aligned, freed blocks kept for reuse. Call once, before
 /// the first tensor and on one thread; further calls do nothing. One for the process, as libtorch's own is: ranks that
-/// run as threads share the figures.
+/// run as threads share the figures. Also makes `new` take back kept blocks where the system has no memory, and tells
+/// listeners of the allocator where there are none.
 void install_cpu_allocator();
 
 /// Bytes of tensors that live now, and the most since reset_peak(). Zero until the allocator is installed. [any thread]

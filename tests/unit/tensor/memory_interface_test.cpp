@@ -7,10 +7,12 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "core/base/position.hpp"
+#include "core/base/shortage.hpp"
 #include "core/tensor/allocator.hpp"
 #include "core/tensor/guard.hpp"
 #include "tests/support/error_text.hpp"
@@ -142,12 +144,27 @@ TEST_F(MemoryInterface, ALimitIsOutOfMemoryThatIsToldBeforeItIsThrown) {
   ASSERT_NE(error, nullptr);
   EXPECT_EQ(error->code, TITAN_ERROR_RESOURCE);
   EXPECT_THAT(testing::error_text(error), ::testing::AllOf(::testing::HasSubstr("requested 1048577 bytes"),
-                                                           ::testing::HasSubstr("debug.memory_limit_gib allows ")));
+                                                           ::testing::HasSubstr(" (debug.memory_limit_gib)")));
   ASSERT_EQ(listening.events().size(), 1U);
   EXPECT_EQ(listening.events()[0].bytes, static_cast<std::uint64_t>(kMiB + 1));
   EXPECT_EQ(listening.events()[0].live, static_cast<std::uint64_t>(live));
   EXPECT_EQ(live_bytes(), live) << "what failed is not counted";
   EXPECT_EQ(cached_bytes(), 0) << "kept blocks are given back first";
+}
+
+TEST_F(MemoryInterface, WhatIsNoTensorTakesKeptBlocksFirstAndIsToldOfThen) {
+  bytes(4 * kMiB);
+  Listening listening(TITAN_MEMORY_OUT_OF_MEMORY);
+  const std::new_handler handler = std::get_new_handler();
+  ASSERT_NE(handler, nullptr);
+  if (cached_bytes() > 0) handler();
+  EXPECT_EQ(cached_bytes(), 0);
+  EXPECT_TRUE(listening.events().empty());
+  EXPECT_THROW(handler(), std::bad_alloc);
+  tell_of_shortage(77);
+  ASSERT_EQ(listening.events().size(), 2U);
+  EXPECT_EQ(listening.events()[0].bytes, 0U) << "not known";
+  EXPECT_EQ(listening.events()[1].bytes, 77U);
 }
 
 TEST_F(MemoryInterface, CountersKnowThePeakAndFillOnlyWhatTheCallerHas) {

@@ -1,0 +1,19 @@
+#include "core/base/shortage.hpp"
+
+#include <atomic>
+
+namespace titan {
+namespace {
+
+std::atomic<ShortageListener> current_listener{nullptr};
+
+}  // namespace
+
+void set_shortage_listener(ShortageListener listener) { current_listener.store(listener); }
+
+void tell_of_shortage(std::uint64_t bytes) noexcept {
+  const ShortageListener listener = current_listener.load();
+  if (listener != nullptr) listener(bytes);
+}
+
+}  // namespace titan
