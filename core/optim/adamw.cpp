@@ -6,6 +6,7 @@
 #include <ATen/ops/zero.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <ATen/record_function.h>
 
 #include <cmath>
 
@@ -16,6 +17,7 @@ namespace {
 
 AdamState fresh_state(const nn::Parameter& parameter) {
   const at::NoGradGuard no_grad;
+  RECORD_USER_SCOPE("optimizer::state");
   return {at::zeros_like(parameter.storage), at::zeros_like(parameter.storage), at::zeros({}, at::kFloat)};
 }
 

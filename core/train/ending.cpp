@@ -43,7 +43,9 @@ void rethrow_for_host() {
   try {
     throw;
   } catch (const c10::OutOfMemoryError& error) {
-    throw ResourceError("[train] out of memory: ", error.what_without_backtrace());
+    const std::string_view text = error.what_without_backtrace();
+    if (text.starts_with("[memory] ")) throw ResourceError(text);  // our own allocator
+    throw ResourceError("[train] out of memory: ", text);
   } catch (const c10::DistError& error) {  // what strategies throw inside of backward when a peer is lost
     throw PeerError(error.what_without_backtrace());
   } catch (const c10::Error& error) {

@@ -42,7 +42,8 @@ BlockKind kind_of_state(std::int32_t state) {
 }
 
 BlockKind kind_by_place(const Place& place) {
-  if (place.communicates) return BlockKind::communication;
+  if (place.purpose == Purpose::communication) return BlockKind::communication;
+  if (place.purpose == Purpose::optimizer_state) return BlockKind::optimizer_state;
   switch (place.phase) {
     case TITAN_IN_FORWARD:
     case TITAN_IN_BACKWARD:

@@ -29,7 +29,7 @@ Need need_of(const FitFacts& facts) {
   Need need;
   need.state = parameters + std::max(static_cast<double>(facts.gradients), parameters) +
                std::max(static_cast<double>(facts.optimizer_state), 2 * parameters) +
-               static_cast<double>(facts.buffers);
+               static_cast<double>(facts.compute_forms + facts.buffers);
   const bool is_in_pass = facts.phase == TITAN_IN_FORWARD || facts.phase == TITAN_IN_BACKWARD ||
                           facts.phase == TITAN_IN_VALIDATION || facts.phase == TITAN_IN_REPLAY;
   need.knows_activations = is_in_pass;
@@ -81,11 +81,11 @@ void add_ranks(std::vector<std::string>& lines, const FitFacts& facts, const Nee
 }
 
 std::string need_line(const Need& need) {
-  std::string line =
-      sdk::concat("a step needs about ", text_of(need.all()), need.knows_activations ? "" : " beside activations",
-                  " on this rank: ", text_of(need.state), " for parameters, gradients and optimizer state");
-  if (need.knows_activations) line += sdk::concat(", ", text_of(need.activations), " for activations");
-  return line + " (an estimate)";
+  return sdk::concat("parameters, gradients and optimizer state of this rank need about ", text_of(need.state),
+                     need.knows_activations
+                         ? sdk::concat(", the activations of a step about ", text_of(need.activations), " more")
+                         : std::string(", the activations of a step come on top"),
+                     " (estimates)");
 }
 
 }  // namespace

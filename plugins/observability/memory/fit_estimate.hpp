@@ -8,7 +8,8 @@ namespace titan::observability {
 
 /// What an estimate of a run's need goes by. Bytes are of this rank.
 struct FitFacts {
-  std::uint64_t parameters = 0, gradients = 0, optimizer_state = 0, buffers = 0;
+  std::uint64_t parameters = 0;  // storage alone, of all of them
+  std::uint64_t compute_forms = 0, gradients = 0, optimizer_state = 0, buffers = 0;
   std::uint64_t rest = 0;     // all else that lives, and what was asked for
   std::uint64_t allowed = 0;  // the limit, or what there was when the system refused
   bool has_limit = false;

@@ -24,8 +24,8 @@ void FrameWriter::write(std::uint32_t place, std::int32_t step, std::uint32_t st
   if (last.number != kNever && last.step == step && last.stack == stack) return writer_.recall(last.number);
   const Place& where = view_.places[place];
   writer_.begin_list();
-  frame(places_[place], where.op.empty() ? "(no operator)" : where.op,
-        where.module.empty() ? "(no module)" : where.module, 0);
+  const std::string& op = where.op.empty() ? where.node : where.op;
+  frame(places_[place], op.empty() ? "(no operator)" : op, where.module.empty() ? "(no module)" : where.module, 0);
   frame(phases_.try_emplace({where.phase, step}, kNever).first->second, phase_name(where.phase),
         sdk::concat("step ", step), step);
   if (!where.node.empty()) frame(nodes_.try_emplace(where.node, kNever).first->second, where.node, "autograd", 0);

@@ -70,20 +70,22 @@ MemoryTool::~MemoryTool() { watch_->leave(*this); }
 
 void MemoryTool::attach(const sdk::GuardHandles& handles) {
   run_.emplace(handles);
-  thread_ = std::this_thread::get_id();
   watch_->adopt_thread(*this, std::make_shared<const ModuleNames>(run_->module_names()));
 }
 
 void MemoryTool::step_end(const titan_step_event& event) {
   if (event.step % snapshots_->freq != 0) return;
-  const std::filesystem::path path = write(event.step, TITAN_IN_STEP, false, state_blocks());
+  const StateBlocks state = run_ ? run_->blocks() : StateBlocks();
+  const std::filesystem::path path = write(event.step, TITAN_IN_STEP, false, state);
   say(TITAN_LOG_INFO, sdk::concat("snapshot of step ", event.step, ": ", path.native()));
 }
 
 void MemoryTool::say(std::int32_t level, const std::string& line) const { host_.log(level, kTag, line); }
 
-StateBlocks MemoryTool::state_blocks() const {
-  return run_ && thread_ == std::this_thread::get_id() ? run_->blocks() : StateBlocks();
+titan_place MemoryTool::place() const noexcept {
+  titan_place nowhere{};
+  nowhere.phase = -1;
+  return run_ ? run_->place() : nowhere;
 }
 
 void MemoryTool::out_of_memory(const ShortageEvent& event) noexcept {
@@ -96,9 +98,12 @@ void MemoryTool::out_of_memory(const ShortageEvent& event) noexcept {
 
 void MemoryTool::report(const ShortageEvent& event) {
   const Shortage shortage = shortage_of(event);
-  const StateBlocks state = state_blocks();
+  const bool knows_state = run_ && event.knows_state;
+  const StateBlocks state = knows_state ? run_->blocks() : StateBlocks();
   for (const std::string& line : report_lines(shortage, live_blocks(shortage, state))) say(TITAN_LOG_ERROR, line);
-  for (const std::string& line : ways_to_fit(shortage, state)) say(TITAN_LOG_ERROR, line);
+  if (knows_state) {
+    for (const std::string& line : ways_to_fit(shortage, state)) say(TITAN_LOG_ERROR, line);
+  }
   if (!snapshots_) {
     return say(TITAN_LOG_ERROR, "every block with its operator and module: --profiler.enable_memory_snapshot");
   }
@@ -115,7 +120,7 @@ Shortage MemoryTool::shortage_of(const ShortageEvent& event) const {
   shortage.node = *event.where.node != '\0' ? event.where.node : node_on_stack();
   shortage.module = event.where.module;
   shortage.phase = event.where.phase;
-  shortage.step = event.where.phase < 0 && run_ ? run_->step() : event.where.step;
+  shortage.step = event.where.phase < 0 ? place().step : event.where.step;
   shortage.live = counters.live;
   shortage.peak = counters.peak;
   shortage.limit = counters.limit;
@@ -131,12 +136,11 @@ LiveSet MemoryTool::live_blocks(const Shortage& shortage, const StateBlocks& sta
 }
 
 std::vector<std::string> MemoryTool::ways_to_fit(const Shortage& shortage, const StateBlocks& state) const {
-  // What is not this rank's training thread has no part in a step, and before there is a tree nothing is known of one.
-  if (!run_ || thread_ != std::this_thread::get_id()) return {};
   const LiveSet kept = live_set(shortage.live, state, 0);
   const sdk::Config config = host_.config();
   FitFacts facts;
-  facts.parameters = std::max(kept.of(BlockKind::parameter), run_->parameter_bytes());
+  facts.parameters = run_->parameter_bytes();
+  facts.compute_forms = kept.of(BlockKind::parameter) - std::min(kept.of(BlockKind::parameter), facts.parameters);
   facts.gradients = kept.of(BlockKind::gradient);
   facts.optimizer_state = kept.of(BlockKind::optimizer_state);
   facts.buffers = kept.of(BlockKind::buffer);

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "plugins/observability/memory/memory_watch.hpp"
@@ -43,6 +41,7 @@ class MemoryTool : public Tool, private MemoryWatch::Member {
   static std::optional<Snapshots> read_snapshots(const sdk::Config& config);
 
   void out_of_memory(const ShortageEvent& event) noexcept override;
+  titan_place place() const noexcept override;
   /// Says in the log what is the matter.
   void report(const ShortageEvent& event);
   Shortage shortage_of(const ShortageEvent& event) const;
@@ -50,15 +49,12 @@ class MemoryTool : public Tool, private MemoryWatch::Member {
   std::vector<std::string> ways_to_fit(const Shortage& shortage, const StateBlocks& state) const;
   /// Writes a snapshot and returns where.
   std::filesystem::path write(std::int64_t step, std::int32_t phase, bool is_exit, const StateBlocks& state) const;
-  /// Nothing on another thread than the rank's own: it may be changing what it keeps.
-  StateBlocks state_blocks() const;
   void say(std::int32_t level, const std::string& line) const;
 
   sdk::Host host_;
   std::optional<Snapshots> snapshots_;
   std::shared_ptr<MemoryWatch> watch_;
-  std::optional<RunState> run_;
-  std::thread::id thread_;  // the training thread, from attach on
+  std::optional<RunState> run_;  // from attach on
 };
 
 }  // namespace titan::observability

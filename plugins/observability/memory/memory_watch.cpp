@@ -1,5 +1,6 @@
 #include "plugins/observability/memory/memory_watch.hpp"
 
+#include <ATen/Parallel.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,13 +15,6 @@ namespace titan::observability {
 namespace {
 
 constexpr std::size_t kReserveBytes = std::size_t{32} << 20U;
-/// User scopes around what ranks do for the exchange of parts begin so.
-constexpr std::string_view kCommunication = "communication::";
-
-std::atomic<const titan_memory_v1*>& memory_of_process() {
-  static std::atomic<const titan_memory_v1*> instance{nullptr};
-  return instance;
-}
 
 /// Shared, so that texts found here live as long as the thread.
 std::shared_ptr<const ModuleNames>& modules_of_thread() {
@@ -35,9 +29,13 @@ titan_place place_here(const titan_memory_v1* memory) {
   return place;
 }
 
-std::uint32_t module_here() {
-  const titan_memory_v1* memory = memory_of_process().load(std::memory_order_relaxed);
-  return memory != nullptr ? place_here(memory).module : 0;
+Where where_of(const titan_place& place, const RunningOperator& running, const ModuleNames* modules) {
+  Where where{running.op,  running.node, sdk::view(place.module_name),
+              place.phase, place.step,   purpose_of(running.scope)};
+  if (where.module.empty() && modules != nullptr && running.module < modules->size()) {
+    where.module = (*modules)[running.module];
+  }
+  return where;
 }
 
 }  // namespace
@@ -69,12 +67,11 @@ std::shared_ptr<MemoryWatch> MemoryWatch::join(sdk::Host host, Member& member,
     host.check(watch->memory_->listen(&watch->events_));
   }
   const std::lock_guard seats(watch->mutex_);
-  watch->seats_.push_back({&member, {}});
+  watch->seats_.emplace_back().member = &member;
   return watch;
 }
 
 MemoryWatch::MemoryWatch(const titan_memory_v1* memory) : memory_(memory), reserve_(kReserveBytes) {
-  memory_of_process().store(memory, std::memory_order_relaxed);
   shortages_ = {sizeof shortages_, TITAN_MEMORY_OUT_OF_MEMORY, this, [](void* self, const titan_memory_event* event) {
                   static_cast<MemoryWatch*>(self)->tell_of_shortage(event->bytes);
                 }};
@@ -88,7 +85,7 @@ MemoryWatch::~MemoryWatch() {
 }
 
 void MemoryWatch::record(const Recording& recording) {
-  set_module_source(&module_here);
+  watch_modules(*memory_);
   operators_.emplace();
   try {
     recorder_ = std::make_unique<Recorder>(recording.max_entries, recording.stacks ? &unwind_here : nullptr);
@@ -109,7 +106,10 @@ void MemoryWatch::adopt_thread(const Member& member, std::shared_ptr<const Modul
   modules_of_thread() = std::move(modules);
   const std::lock_guard lock(mutex_);
   for (Seat& seat : seats_) {
-    if (seat.member == &member) seat.thread = std::this_thread::get_id();
+    if (seat.member != &member) continue;
+    seat.thread = std::this_thread::get_id();
+    seat.activity = activity_of_this_thread();
+    seat.modules = modules_of_thread();
   }
 }
 
@@ -129,14 +129,17 @@ std::uint64_t MemoryWatch::rest() const {
 
 Where MemoryWatch::here() const {
   const titan_place place = place_here(memory_);
-  const RunningOperator running = running_operator();
-  Where where{running.op,  running.node, sdk::view(place.module_name),
-              place.phase, place.step,   std::string_view(running.scope).starts_with(kCommunication)};
-  if (where.module.empty() && running.module != 0) {
-    const auto& modules = modules_of_thread();
-    if (modules != nullptr && running.module < modules->size()) where.module = (*modules)[running.module];
+  if (place.phase < 0 && at::in_parallel_region()) {
+    const std::lock_guard lock(mutex_);
+    if (const Seat* seat = only_seat()) {
+      return where_of(seat->member->place(), seat->activity->running(), seat->modules.get());
+    }
   }
-  return where;
+  return where_of(place, running_operator(), modules_of_thread().get());
+}
+
+const MemoryWatch::Seat* MemoryWatch::only_seat() const {
+  return seats_.size() == 1 && seats_.front().activity != nullptr ? &seats_.front() : nullptr;
 }
 
 void MemoryWatch::note(const titan_memory_event& event) noexcept {
@@ -148,19 +151,21 @@ void MemoryWatch::note(const titan_memory_event& event) noexcept {
   }
 }
 
-MemoryWatch::Member* MemoryWatch::member_of_this_thread() {
+MemoryWatch::Member* MemoryWatch::find_member(bool& knows_state) const {
   const std::lock_guard lock(mutex_);
   for (const Seat& seat : seats_) {
-    if (seat.thread == std::this_thread::get_id()) return seat.member;
+    knows_state = seat.thread == std::this_thread::get_id();
+    if (knows_state) return seat.member;
   }
+  knows_state = only_seat() != nullptr && at::in_parallel_region();
   return seats_.empty() ? nullptr : seats_.front().member;
 }
 
 void MemoryWatch::tell_of_shortage(std::uint64_t asked) noexcept {
   if (is_told_.exchange(true)) return;
   reserve_.release();
-  Member* member = member_of_this_thread();
-  const ShortageEvent event{asked, here()};
+  ShortageEvent event{asked, here(), false};
+  Member* member = find_member(event.knows_state);
   if (recorder_ != nullptr) recorder_->out_of_memory(asked, rest(), event.where);
   if (member != nullptr) member->out_of_memory(event);
 }

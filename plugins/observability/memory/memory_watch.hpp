@@ -38,6 +38,8 @@ class MemoryReserve {
 struct ShortageEvent {
   std::uint64_t asked = 0;
   Where where;
+  /// The rank's training thread is here, or waits for this one: what the run keeps may be looked at.
+  bool knows_state = false;
 };
 
 /// The memory of this process as its ranks' tools watch it together: one recorder, one reserve, and one report.
@@ -50,6 +52,8 @@ class MemoryWatch {
     /// Memory is out, on this rank's training thread or, of the first member, on a thread that is nobody's. Called once
     /// in the life of the watch, before anything is unwound. Must not throw.
     virtual void out_of_memory(const ShortageEvent& event) noexcept = 0;
+    /// [any thread] Where the rank is.
+    virtual titan_place place() const noexcept = 0;
   };
   struct Recording {
     std::size_t max_entries;
@@ -73,25 +77,32 @@ class MemoryWatch {
   titan_memory_counters counters() const;
   /// Bytes that could still be had.
   std::uint64_t rest() const;
-  /// Where the calling thread is.
+  /// Where the calling thread is; in an operator's parallel part where the thread is that it works for. Texts are
+  /// valid as long as that thread's run.
   Where here() const;
 
  private:
   struct Seat {
-    Member* member;
-    std::thread::id thread;  // none: not known yet
+    Member* member = nullptr;
+    // Known from adopt_thread on.
+    std::thread::id thread;
+    std::shared_ptr<const ThreadActivity> activity;
+    std::shared_ptr<const ModuleNames> modules;
   };
 
   void record(const Recording& recording);
   void note(const titan_memory_event& event) noexcept;
   void tell_of_shortage(std::uint64_t asked) noexcept;
-  Member* member_of_this_thread();
+  /// The member of the calling thread; of one that is nobody's the first.
+  Member* find_member(bool& knows_state) const;
+  /// Whom threads that are nobody's work for: under the lock. Null where that is not clear.
+  const Seat* only_seat() const;
 
   const titan_memory_v1* memory_;
   titan_memory_listener events_{}, shortages_{};
   MemoryReserve reserve_;
   std::atomic<bool> is_told_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Seat> seats_;
   std::optional<OperatorWatch> operators_;
   std::unique_ptr<Recorder> recorder_;

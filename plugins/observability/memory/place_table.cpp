@@ -2,8 +2,13 @@
 
 namespace titan::observability {
 
+Purpose purpose_of(std::string_view scope) {
+  if (scope.starts_with("communication::")) return Purpose::communication;
+  return scope.starts_with("optimizer::") ? Purpose::optimizer_state : Purpose::unknown;
+}
+
 std::size_t PlaceTable::KeyHash::operator()(const Key& key) const {
-  std::uint64_t hash = static_cast<std::uint64_t>(key.phase) * 2 + (key.communicates ? 1 : 0);
+  std::uint64_t hash = static_cast<std::uint64_t>(key.phase) * 4 + static_cast<std::uint64_t>(key.purpose);
   for (const char* text : {key.op, key.node, key.module}) {
     hash = (hash ^ reinterpret_cast<std::uintptr_t>(text)) * 0x9e3779b97f4a7c15ULL;
     hash ^= hash >> 32U;
@@ -12,11 +17,11 @@ std::size_t PlaceTable::KeyHash::operator()(const Key& key) const {
 }
 
 std::uint32_t PlaceTable::number(const Where& where) {
-  const Key key{where.op, where.node, where.module.data(), where.phase, where.communicates};
+  const Key key{where.op, where.node, where.module.data(), where.phase, where.purpose};
   const auto found = numbers_.find(key);
   if (found != numbers_.end()) return found->second;
   const auto number = static_cast<std::uint32_t>(places_.size());
-  places_.push_back({where.op, where.node, std::string(where.module), where.phase, where.communicates});
+  places_.push_back({where.op, where.node, std::string(where.module), where.phase, where.purpose});
   numbers_.emplace(key, number);
   return number;
 }

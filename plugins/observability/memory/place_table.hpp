@@ -9,6 +9,11 @@
 
 namespace titan::observability {
 
+/// What a scope around the place says that its blocks are for.
+enum class Purpose : std::uint8_t { unknown, communication, optimizer_state };
+/// Of a RECORD_USER_SCOPE by its name: "communication::all_gather", "optimizer::state".
+Purpose purpose_of(std::string_view scope);
+
 /// Where a thread is when it makes or frees a block, as it is found there. Texts live as long as the run.
 struct Where {
   const char* op = "";      // the operator that runs: "aten::mm"; empty: none
@@ -16,14 +21,14 @@ struct Where {
   std::string_view module;  // fully qualified; empty: none
   std::int32_t phase = -1;  // TITAN_IN_*; -1: no rank's thread
   std::int64_t step = 0;
-  bool communicates = false;  // for the ranks' exchange of parts
+  Purpose purpose = Purpose::unknown;
 };
 
 /// A place in the program: a Where without its step.
 struct Place {
   std::string op, node, module;
   std::int32_t phase = -1;
-  bool communicates = false;
+  Purpose purpose = Purpose::unknown;
 };
 
 /// Numbers for places, from 0; a place that comes again has its number. Known by where their texts lie.
@@ -37,7 +42,7 @@ class PlaceTable {
   struct Key {
     const char *op, *node, *module;
     std::int32_t phase;
-    bool communicates;
+    Purpose purpose;
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {

@@ -22,7 +22,9 @@ void add_tensor(StateBlocks& blocks, std::int32_t kind, titan_string name, titan
   const at::Tensor tensor = handle::borrow(handle);
   if (!tensor.defined() || !tensor.has_storage()) return;
   const c10::Storage& storage = tensor.storage();
-  blocks.add(reinterpret_cast<std::uintptr_t>(storage.data()), storage.nbytes(), kind_of_state(kind), sdk::view(name));
+  const std::string_view suffix = kind == TITAN_STATE_COMPUTE ? " (compute form)" : "";
+  blocks.add(reinterpret_cast<std::uintptr_t>(storage.data()), storage.nbytes(), kind_of_state(kind),
+             sdk::concat(sdk::view(name), suffix));
 }
 
 }  // namespace
@@ -69,11 +71,11 @@ std::uint64_t RunState::parameter_bytes() const {
   return elements * element_bytes(storage);
 }
 
-std::int64_t RunState::step() const {
+titan_place RunState::place() const noexcept {
   titan_place place{};
   place.struct_size = sizeof place;
   control_->place(handles_.control, &place);
-  return place.step;
+  return place;
 }
 
 ModuleNames RunState::module_names() const {

@@ -22,7 +22,7 @@ class RunState {
   /// Bytes of this rank's parts of all parameters, whether they were made yet or not.
   std::uint64_t parameter_bytes() const;
   /// [any thread]
-  std::int64_t step() const;
+  titan_place place() const noexcept;
   /// Names of all modules, by number.
   ModuleNames module_names() const;
   std::uint32_t num_blocks() const { return static_cast<std::uint32_t>(chain_.size()); }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "plugins/observability/phase.hpp"
+#include "titan/abi/place.h"
 #include "titan/sdk/text.hpp"
 
 namespace titan::observability {
@@ -17,7 +19,8 @@ std::string when_text(std::int64_t step, std::int32_t phase) {
 
 std::string made_text(const Place& place, std::int32_t step) {
   const std::string when = when_text(step, place.phase);
-  return place.op.empty() ? when : sdk::concat(place.op, ", ", when);
+  const std::string& op = place.op.empty() ? place.node : place.op;
+  return op.empty() ? when : sdk::concat(op, ", ", when);
 }
 
 void keep_largest(std::vector<ListedBlock>& blocks, std::size_t most) {
@@ -35,8 +38,10 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 std::string first_line(const Shortage& shortage) {
-  std::string line = sdk::concat("out of memory on rank ", shortage.rank, ": ", bytes_text(shortage.asked), " (",
-                                 shortage.asked, " bytes) asked for");
+  const std::string asked = shortage.asked == 0
+                                ? std::string("memory that is no tensor's")
+                                : sdk::concat(bytes_text(shortage.asked), " (", shortage.asked, " bytes)");
+  std::string line = sdk::concat("out of memory on rank ", shortage.rank, ": ", asked, " asked for");
   if (!shortage.op.empty()) line += sdk::concat(" by ", shortage.op);
   if (!shortage.node.empty()) line += sdk::concat(shortage.op.empty() ? " by " : " in ", shortage.node);
   if (!shortage.module.empty()) line += sdk::concat(" in ", shortage.module);
@@ -53,14 +58,17 @@ std::string counters_line(const Shortage& shortage, const LiveSet& live) {
                             bytes_text(wanted - std::min(wanted, shortage.limit)), " too much");
 }
 
-std::string kinds_line(const LiveSet& live) {
+std::string kinds_line(const Shortage& shortage, const LiveSet& live) {
   std::string line = "by kind:";
   for (const BlockKind kind : kBlockKinds) {
     std::string name(kind_name(kind));
     std::replace(name.begin(), name.end(), '_', ' ');
     line += sdk::concat(kind == kBlockKinds.front() ? " " : ", ", name, " ", bytes_text(live.of(kind)));
   }
-  if (live.unknown > 0) line += sdk::concat(", not told apart (mostly activations) ", bytes_text(live.unknown));
+  const bool is_in_pass = shortage.phase == TITAN_IN_FORWARD || shortage.phase == TITAN_IN_BACKWARD;
+  if (live.unknown > 0) {
+    line += sdk::concat(", not told apart", is_in_pass ? " (mostly activations) " : " ", bytes_text(live.unknown));
+  }
   return line;
 }
 
@@ -76,11 +84,11 @@ std::string block_line(const ListedBlock& block) {
 
 std::string bytes_text(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return sdk::concat(bytes, " B");
+  auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  std::uint64_t scale = 1;
-  for (; unit + 1 < kUnits.size() && bytes / scale >= 1024; ++unit) scale *= 1024;
-  const std::uint64_t tenths = bytes / scale * 10 + bytes % scale * 10 / scale;
-  if (unit == 0) return sdk::concat(bytes, " B");
+  for (; unit + 1 < kUnits.size() && value >= 1024; ++unit) value /= 1024;
+  const auto tenths = static_cast<std::uint64_t>(std::llround(value * 10));
   return sdk::concat(tenths / 10, ".", tenths % 10, " ", kUnits[unit]);
 }
 
@@ -124,7 +132,7 @@ LiveSet live_set(std::uint64_t live, const StateBlocks& state, std::size_t most)
 }
 
 std::vector<std::string> report_lines(const Shortage& shortage, const LiveSet& live) {
-  std::vector<std::string> lines{first_line(shortage), counters_line(shortage, live), kinds_line(live)};
+  std::vector<std::string> lines{first_line(shortage), counters_line(shortage, live), kinds_line(shortage, live)};
   if (!live.largest.empty()) {
     lines.push_back(sdk::concat(shortage.is_recorded ? "the largest live blocks:"
                                                      : "the largest blocks that the run keeps from step to step:"));

@@ -37,7 +37,7 @@ LiveSet live_set(std::uint64_t live, const StateBlocks& state, std::size_t most)
 /// Memory was asked for and is not there.
 struct Shortage {
   std::uint32_t rank = 0;
-  std::uint64_t asked = 0;  // bytes
+  std::uint64_t asked = 0;  // bytes; 0: not known, it is no tensor
   std::string op, node, module;
   std::int32_t phase = -1;  // TITAN_IN_*
   std::int64_t step = 0;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,13 +20,23 @@ std::atomic<ModuleSource>& module_source() {
   return instance;
 }
 
+/// "SwigluFunction" of "torch::autograd::CppNode<titan::nn::(anonymous namespace)::SwigluFunction>".
+std::string_view short_name(std::string_view name) {
+  constexpr std::string_view kCustom = "torch::autograd::CppNode<";
+  if (!name.starts_with(kCustom) || !name.ends_with('>')) return name;
+  name = name.substr(kCustom.size(), name.size() - kCustom.size() - 1);
+  const std::size_t space = name.rfind("::");
+  return space == std::string_view::npos ? name : name.substr(space + 2);
+}
+
 /// Names of nodes and scopes may be made anew each time: one copy of each is kept.
 const char* kept_name(const char* name) {
   static auto* mutex = new std::mutex;
-  static auto* names = new std::set<std::string, std::less<>>;
+  static auto* names = new std::map<std::string, std::string, std::less<>>;
   const std::lock_guard lock(*mutex);
-  const auto found = names->find(std::string_view(name));
-  return (found != names->end() ? found : names->emplace(name).first)->c_str();
+  auto found = names->find(std::string_view(name));
+  if (found == names->end()) found = names->emplace(name, short_name(name)).first;
+  return found->second.c_str();
 }
 
 /// From which number on the nodes of the autograd graph belong to a module. Numbers grow as the thread records nodes.
@@ -65,6 +75,10 @@ struct ThreadOperators {
   std::array<RunningOperator, kDepth> stack;
   std::size_t depth = 0;  // may be more than the stack holds
   NodeModules modules;
+  std::shared_ptr<ThreadActivity> activity = std::make_shared<ThreadActivity>();
+
+  RunningOperator top() const { return depth == 0 ? RunningOperator() : stack[std::min(depth, kDepth) - 1]; }
+  void show() const { activity->show(top()); }
 };
 
 ThreadOperators& operators() {
@@ -79,6 +93,9 @@ std::uint32_t module_now() {
 
 bool only_makes_a_tensor(std::string_view op) { return op.starts_with("aten::empty") || op == "aten::resize_"; }
 
+/// The engine's mark around a node, which is told of as a node too.
+bool is_node_mark(std::string_view op) { return op.starts_with("autograd::engine::"); }
+
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   ThreadOperators& mine = operators();
   RunningOperator now = running_operator();
@@ -89,7 +106,9 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   } else if (function.scope() == at::RecordScope::USER_SCOPE) {
     now.scope = kept_name(function.name());
   } else {
-    if (*now.op == '\0' || !only_makes_a_tensor(function.name())) now.op = function.name();
+    const bool is_passed_over =
+        is_node_mark(function.name()) || (*now.op != '\0' && only_makes_a_tensor(function.name()));
+    if (!is_passed_over) now.op = function.name();
     // What is recomputed in backward runs forward.
     const std::uint32_t module = module_now();
     if (module != 0) {
@@ -99,12 +118,14 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   }
   if (mine.depth < ThreadOperators::kDepth) mine.stack[mine.depth] = now;
   ++mine.depth;
+  mine.show();
   return nullptr;
 }
 
 void end(const at::RecordFunction&, at::ObserverContext*) {
   ThreadOperators& mine = operators();
   if (mine.depth > 0) --mine.depth;
+  mine.show();
 }
 
 struct Registration {
@@ -135,11 +156,24 @@ OperatorWatch::~OperatorWatch() {
   if (--shared.count == 0) at::removeCallback(shared.handle);
 }
 
-RunningOperator running_operator() {
-  const ThreadOperators& mine = operators();
-  if (mine.depth == 0) return {};
-  return mine.stack[std::min(mine.depth, ThreadOperators::kDepth) - 1];
+RunningOperator running_operator() { return operators().top(); }
+
+void ThreadActivity::show(const RunningOperator& running) {
+  op_.store(running.op, std::memory_order_relaxed);
+  node_.store(running.node, std::memory_order_relaxed);
+  module_.store(running.module, std::memory_order_relaxed);
 }
+
+RunningOperator ThreadActivity::running() const {
+  RunningOperator seen;
+  seen.op = op_.load(std::memory_order_relaxed);
+  seen.node = node_.load(std::memory_order_relaxed);
+  seen.module = module_.load(std::memory_order_relaxed);
+  seen.in_backward = *seen.node != '\0';
+  return seen;
+}
+
+std::shared_ptr<const ThreadActivity> activity_of_this_thread() { return operators().activity; }
 
 std::uint32_t module_of_node(std::int64_t sequence_number) { return operators().modules.of(sequence_number); }
 

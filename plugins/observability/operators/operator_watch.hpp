@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "titan/abi/memory.h"
 
@@ -29,6 +31,21 @@ class OperatorWatch {
 
 /// [any thread] Empty where nothing is watched.
 RunningOperator running_operator();
+
+/// What one thread does, for others that work for it.
+class ThreadActivity {
+ public:
+  /// [its own thread]
+  void show(const RunningOperator& running);
+  /// [any thread] Without the scope.
+  RunningOperator running() const;
+
+ private:
+  std::atomic<const char*> op_{""}, node_{""};
+  std::atomic<std::uint32_t> module_{0};
+};
+/// The calling thread's.
+std::shared_ptr<const ThreadActivity> activity_of_this_thread();
 
 /// The module whose forward made a node of the calling thread's autograd graph, by the node's sequence number; 0: not
 /// known. Nodes that were made while nobody watched are not known.

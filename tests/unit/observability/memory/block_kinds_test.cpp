@@ -7,8 +7,8 @@
 namespace titan::observability {
 namespace {
 
-BlockKind kind_in(std::int32_t phase, bool communicates = false) {
-  return kind_by_place({"aten::mm", "", "layers.0", phase, communicates});
+BlockKind kind_in(std::int32_t phase, Purpose purpose = Purpose::unknown) {
+  return kind_by_place({"aten::mm", "", "layers.0", phase, purpose});
 }
 
 TEST(BlockKinds, APlaceTellsWhatNobodyKeeps) {
@@ -19,7 +19,8 @@ TEST(BlockKinds, APlaceTellsWhatNobodyKeeps) {
   EXPECT_EQ(kind_in(TITAN_IN_OPTIMIZER), BlockKind::other);
   EXPECT_EQ(kind_in(TITAN_IN_DATA), BlockKind::other);
   EXPECT_EQ(kind_in(-1), BlockKind::other);
-  EXPECT_EQ(kind_in(TITAN_IN_BACKWARD, true), BlockKind::communication);
+  EXPECT_EQ(kind_in(TITAN_IN_BACKWARD, Purpose::communication), BlockKind::communication);
+  EXPECT_EQ(kind_in(TITAN_IN_INIT, Purpose::optimizer_state), BlockKind::optimizer_state);
 }
 
 TEST(BlockKinds, EachStateHasItsKind) {

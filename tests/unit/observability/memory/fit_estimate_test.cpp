@@ -32,8 +32,9 @@ FitFacts in_forward(std::uint64_t allowed_mib) {
 
 TEST(FitLines, WeighStateAndActivations) {
   const auto lines = fit_lines(in_forward(60));
-  EXPECT_THAT(lines[0], HasSubstr("a step needs about 80.0 MiB on this rank: 40.0 MiB for parameters, gradients and "
-                                  "optimizer state, 40.0 MiB for activations (an estimate)"));
+  EXPECT_THAT(lines[0],
+              HasSubstr("parameters, gradients and optimizer state of this rank need about 40.0 MiB, the activations "
+                        "of a step about 40.0 MiB more (estimates)"));
   EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.086"));
   EXPECT_THAT(lines, Contains("  --training.num_tokens_per_microbatch_per_dp_rank 256 (now 512)"));
   EXPECT_THAT(lines, Contains(HasSubstr("--activation_checkpoint.mode full")));
@@ -67,7 +68,7 @@ TEST(FitLines, OutsideOfAPassActivationsAreNotKnown) {
   FitFacts facts = in_forward(20);
   facts.phase = TITAN_IN_INIT;
   const auto lines = fit_lines(facts);
-  EXPECT_THAT(lines[0], HasSubstr("40.0 MiB beside activations"));
+  EXPECT_THAT(lines[0], HasSubstr("need about 40.0 MiB, the activations of a step come on top"));
   EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.043, or more for activations"));
   EXPECT_THAT(lines, Contains(HasSubstr("2 ranks (now 1)")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("tokens"))));

@@ -9,7 +9,7 @@ namespace {
 
 TEST(PlaceTable, APlaceThatComesAgainHasItsNumber) {
   PlaceTable table;
-  Where where{"aten::mm", "", "layers.0", TITAN_IN_FORWARD, 1, false};
+  Where where{"aten::mm", "", "layers.0", TITAN_IN_FORWARD, 1};
   const std::uint32_t first = table.number(where);
   where.step = 2;
   EXPECT_EQ(table.number(where), first) << "steps are not part of it";
@@ -17,7 +17,7 @@ TEST(PlaceTable, APlaceThatComesAgainHasItsNumber) {
   where.node = "MmBackward0";
   const std::uint32_t second = table.number(where);
   EXPECT_NE(second, first);
-  where.communicates = true;
+  where.purpose = Purpose::communication;
   EXPECT_NE(table.number(where), second);
   EXPECT_EQ(table.size(), 3U);
   EXPECT_EQ(table[second].op, "aten::mm");
@@ -26,10 +26,17 @@ TEST(PlaceTable, APlaceThatComesAgainHasItsNumber) {
   EXPECT_EQ(table[second].phase, TITAN_IN_BACKWARD);
 }
 
+TEST(PlaceTable, ScopesSayWhatABlockIsFor) {
+  EXPECT_EQ(purpose_of("communication::all_gather"), Purpose::communication);
+  EXPECT_EQ(purpose_of("optimizer::state"), Purpose::optimizer_state);
+  EXPECT_EQ(purpose_of("ProfilerStep#3"), Purpose::unknown);
+  EXPECT_EQ(purpose_of(""), Purpose::unknown);
+}
+
 TEST(PlaceTable, KeepsCopiesOfTexts) {
   PlaceTable table;
   std::string module = "layers.1";
-  const std::uint32_t number = table.number({"aten::mm", "", module, TITAN_IN_FORWARD, 1, false});
+  const std::uint32_t number = table.number({"aten::mm", "", module, TITAN_IN_FORWARD, 1});
   module = "overwritten";
   EXPECT_EQ(table[number].module, "layers.1");
 }

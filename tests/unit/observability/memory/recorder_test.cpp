@@ -11,7 +11,7 @@
 namespace titan::observability {
 namespace {
 
-const Where kForward{"aten::mm", "", "layers.0", TITAN_IN_FORWARD, 3, false};
+const Where kForward{"aten::mm", "", "layers.0", TITAN_IN_FORWARD, 3};
 
 TEST(RecorderTest, KnowsWhatLivesAndWhatHappened) {
   Recorder recorder(100);

@@ -12,8 +12,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
-const Where kForward{"aten::mm", "", "layers.1", TITAN_IN_FORWARD, 3, false};
-const Where kGather{"aten::empty", "", "layers.1", TITAN_IN_FORWARD, 3, true};
+const Where kForward{"aten::mm", "", "layers.1", TITAN_IN_FORWARD, 3};
+const Where kGather{"aten::empty", "", "layers.1", TITAN_IN_FORWARD, 3, Purpose::communication};
 
 Shortage shortage() {
   Shortage made;
@@ -35,7 +35,7 @@ TEST(BytesText, IsShort) {
   EXPECT_EQ(bytes_text(1023), "1023 B");
   EXPECT_EQ(bytes_text(1536), "1.5 KiB");
   EXPECT_EQ(bytes_text(kMiB), "1.0 MiB");
-  EXPECT_EQ(bytes_text(UINT64_MAX), "16777215.9 TiB");
+  EXPECT_EQ(bytes_text(UINT64_MAX), "16777216.0 TiB");
 }
 
 TEST(LiveSetTest, TellsRecordedBlocksApart) {
@@ -43,7 +43,7 @@ TEST(LiveSetTest, TellsRecordedBlocksApart) {
   recorder.alloc(0x10000, 100, kForward);
   recorder.alloc(0x20000, 300, kForward);
   recorder.alloc(0x30000, 50, kGather);
-  recorder.alloc(0x40000, 200, {"aten::zeros", "", "", TITAN_IN_INIT, 0, false});
+  recorder.alloc(0x40000, 200, {"aten::zeros", "", "", TITAN_IN_INIT, 0});
   StateBlocks state;
   state.add(0x40000, 200, BlockKind::parameter, "layers.1.weight");
   LiveSet set;
@@ -106,7 +106,9 @@ TEST(ReportLines, SayWhatIsNotKnown) {
   const std::vector<std::string> lines = report_lines(made, set);
   EXPECT_THAT(lines[0], HasSubstr("asked for (on a thread beside the training)"));
   EXPECT_THAT(lines[1], HasSubstr("limit: none set"));
-  EXPECT_THAT(lines[2], HasSubstr("not told apart (mostly activations) 60.0 MiB"));
+  EXPECT_THAT(lines[2], HasSubstr("not told apart 60.0 MiB"));
+  made.phase = TITAN_IN_BACKWARD;
+  EXPECT_THAT(report_lines(made, set)[2], HasSubstr("not told apart (mostly activations) 60.0 MiB"));
 }
 
 }  // namespace

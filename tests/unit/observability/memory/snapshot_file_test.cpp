@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint64_t kBase = 0x7f0000000000;
 
-const Where kForward{"aten::mm", "", "layers.0", TITAN_IN_FORWARD, 3, false};
-const Where kBackward{"aten::mm", "MmBackward0", "layers.0", TITAN_IN_BACKWARD, 3, false};
+const Where kForward{"aten::mm", "", "layers.0", TITAN_IN_FORWARD, 3};
+const Where kBackward{"aten::mm", "MmBackward0", "layers.0", TITAN_IN_BACKWARD, 3};
 const Where kNowhere{};
 
 class SnapshotFile : public testing::Test {
