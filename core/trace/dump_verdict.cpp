@@ -28,13 +28,13 @@ class Verdict {
       nothing_wrong();
     } else {
       const Finding& cause = analysis_.findings.front();
+      note_requests();
       line(finding_text(dumps_, analysis_, cause));
       describe(cause);
       tell_chain();
       tell_reason(cause);
       advise(cause);
     }
-    note_requests();
     return std::move(text_);
   }
 
@@ -135,6 +135,8 @@ class Verdict {
     for (const std::int64_t rank : cause.waiting) {
       const RankState* state = state_of(rank);
       if (state == nullptr || !state->dump->facts || state->dump->facts->reason.empty()) continue;
+      // Nobody gave up in a run that was only looked at.
+      if (state->dump->facts->cause == "request" || state->dump->facts->cause == "exit") continue;
       for (const std::string& part : split(state->dump->facts->reason, '\n')) {
         line("  rank ", rank, " said: ", printable(part));
       }
@@ -150,7 +152,8 @@ class Verdict {
     } else if (!cause.without_dump.empty()) {
       line("next: read the log of ", rank_word(cause.without_dump), ", and its file in the folder errors of the run");
     } else if (cause.problem == Problem::not_complete) {
-      line("next: ask the network between ", rank_word(cause.waiting), ", or whether one of them was stopped");
+      line("next: see whether a rank was stopped, and whether the network between ",
+           rank_word(analysis_.groups[cause.group].ranks), " works");
     } else {
       line("next: see what ", rank_word(cause.late), " did instead: its log, or GDB where it still runs");
     }
@@ -158,10 +161,10 @@ class Verdict {
 
   void note_requests() {
     const auto is_asked_for = [](const Dump& dump) { return dump.facts && dump.facts->cause == "request"; };
-    if (analysis_.findings.empty() || !std::any_of(dumps_.ranks.begin(), dumps_.ranks.end(), is_asked_for)) return;
+    if (!std::any_of(dumps_.ranks.begin(), dumps_.ranks.end(), is_asked_for)) return;
     line(
-        "note: these dumps were asked for while the run went on: a rank that is a moment behind looks like one that "
-        "hangs; ask for them again and compare");
+        "these dumps were asked for while the run went on, so what follows may be no fault: a rank that is a moment "
+        "behind looks like one that hangs; ask again, and see whether it is still there");
   }
 
   const RankState* state_of(std::int64_t rank) const {
