@@ -19,8 +19,7 @@ Variables own_variables() {
 }
 
 bool is_shown(const LaunchOptions& options, std::int64_t rank) {
-  const bool has_console = options.standard_output.to_console || options.standard_error.to_console;
-  return has_console && std::ranges::binary_search(options.shown_ranks, rank);
+  return std::ranges::binary_search(options.shown_ranks, rank);
 }
 
 Variables rank_variables(const Variables& inherited, const LaunchOptions& options, std::int64_t local_rank,

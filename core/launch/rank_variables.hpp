@@ -23,7 +23,7 @@ struct RankDescriptors {
   int notices = -1;       // TITAN_NOTICE_FD: the launcher's console, for one that is not
 };
 
-/// Whether what the rank writes appears on the console, TITAN_CONSOLE.
+/// Whether the rank is one of those that somebody wants to see on the console, TITAN_CONSOLE.
 bool is_shown(const LaunchOptions& options, std::int64_t rank);
 
 /// The environment of one rank: `inherited`, over it what torchrun sets, and where to report. What an outer launcher

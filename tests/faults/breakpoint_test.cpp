@@ -259,6 +259,36 @@ TEST_F(Breakpoint, ASilentPipeHoldsNothingUpForLong) {
   EXPECT_THAT(outcome.out + outcome.err, HasSubstr("passed over: rank 0"));
 }
 
+TEST_F(Breakpoint, WhatIsNeverReachedIsSaid) {
+  // The corpus is not as long.
+  const Outcome outcome =
+      titan({})
+          .args(run_of({"--training.steps=1000000", "--dataloader.no_repeat", "--debug.break_at", "step=900000"}))
+          .run();
+  EXPECT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome.out + outcome.err, HasSubstr("a breakpoint was never reached: rank=0,step=900000"));
+}
+
+TEST_F(Breakpoint, OfAPipelineHoldsAllStages) {
+  Process process = two_ranks("rank=1,step=2,module=layers.1,phase=backward",
+                              {"--model.n_layers=2", "--parallelism.pipeline_parallel_degree=2",
+                               "--parallelism.num_pp_microbatches=2", "--comm.train_timeout_seconds=3"})
+                        .start();
+  expect_prompt(process, 1);
+  std::this_thread::sleep_for(std::chrono::seconds(8));
+  answer("continue");
+  expect_end(process, 0);
+}
+
+TEST_F(Breakpoint, AtAModuleOfAnotherStageIsRefused) {
+  const Outcome outcome =
+      launch(2, run_of({"--model.n_layers=2", "--parallelism.pipeline_parallel_degree=2",
+                        "--parallelism.num_pp_microbatches=2", "--debug.break_at", "rank=1,module=layers.0"}))
+          .run();
+  EXPECT_THAT(outcome, ExitsWith(78));
+  EXPECT_THAT(outcome.out + outcome.err, HasSubstr("rank 1 does not run layers.0, which is on another pipeline stage"));
+}
+
 TEST_F(Breakpoint, WrongPlacesAreRefusedBeforeWork) {
   const auto refusal = [this](const std::string& place) {
     const Outcome outcome = launch(2, run_of({"--debug.break_at", place})).run();
