@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <system_error>
 
@@ -47,6 +48,19 @@ RankFiles choose_files(const fs::path& folder, const std::optional<std::string>&
                    printable(folder.native()));
 }
 
+bool was_asked_for(const Dump& dump) { return dump.facts && dump.facts->cause == "request"; }
+bool is_of_a_failure(const Dump& dump) {
+  return dump.facts && (dump.facts->cause == "timeout" || dump.facts->cause == "error");
+}
+
+/// A rank that is killed leaves what somebody asked it for before: compared with the last words of the others it would
+/// seem to be where it was then.
+void set_older_aside(Dumps& dumps) {
+  if (!std::any_of(dumps.ranks.begin(), dumps.ranks.end(), is_of_a_failure)) return;
+  std::copy_if(dumps.ranks.begin(), dumps.ranks.end(), std::back_inserter(dumps.older), was_asked_for);
+  std::erase_if(dumps.ranks, was_asked_for);
+}
+
 }  // namespace
 
 Dumps read_dumps(const fs::path& folder, const std::optional<std::string>& prefix) {
@@ -71,6 +85,7 @@ Dumps read_dumps(const fs::path& folder, const std::optional<std::string>& prefi
       dumps.unreadable.push_back({rank, error.what()});
     }
   }
+  set_older_aside(dumps);
   return dumps;
 }
 

@@ -70,6 +70,10 @@ class Verdict {
     if (!finding.without_dump.empty()) {
       line("  ", rank_word(finding.without_dump), " left no dump: killed, stopped, or not able to write");
     }
+    for (const Dump& dump : dumps_.older) {
+      line("  rank ", dump.rank, " left an older dump alone, asked for before, when it was at ",
+           printable(dump.facts->place));
+    }
     for (const UnreadableDump& dump : dumps_.unreadable)
       line("  the dump of rank ", dump.rank, " cannot be read: ", dump.reason);
   }

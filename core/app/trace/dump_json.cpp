@@ -86,11 +86,15 @@ std::string dump_json(const Dumps& dumps, const Analysis& analysis) {
             {"matched_collectives", analysis.num_matched},
             {"without_dump", analysis.without_dump},
             {"unreadable", Json::array()},
+            {"older", Json::array()},
             {"findings", Json::array()},
             {"groups", Json::array()},
             {"ranks", Json::array()}};
   for (const trace::UnreadableDump& dump : dumps.unreadable) {
     json["unreadable"].push_back({{"rank", dump.rank}, {"reason", dump.reason}});
+  }
+  for (const trace::Dump& dump : dumps.older) {
+    json["older"].push_back({{"rank", dump.rank}, {"where", dump.facts->place}});
   }
   for (const trace::Finding& finding : analysis.findings) {
     json["findings"].push_back(finding_json(dumps, analysis, finding));

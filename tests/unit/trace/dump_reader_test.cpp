@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.hpp"
+#include "core/trace/dump_verdict.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thrown_text.hpp"
 #include "tests/support/vectors.hpp"
@@ -117,6 +118,25 @@ TEST(DumpFolderTest, AFileThatIsNoDumpDoesNotHideTheOthers) {
   ASSERT_THAT(dumps.unreadable, SizeIs(1));
   EXPECT_EQ(dumps.unreadable[0].rank, 1);
   EXPECT_THAT(dumps.unreadable[0].reason, HasSubstr("rank_1: it ends too early"));
+}
+
+TEST(DumpFolderTest, WhatWasAskedForBeforeOthersFailedIsSetAside) {
+  const test::TemporaryFolder folder;
+  const Json failed = dump({call("all_reduce", 1, "completed"), call("all_reduce", 2, "started")}, "step 9");
+  Json asked = dump({call("all_reduce", 1, "completed")}, "step 3");
+  asked["titan"]["cause"] = "request";
+  folder.write("rank_0", pickled(failed));
+  folder.write("rank_1", pickled(asked));
+  const Dumps dumps = read_dumps(folder.path(), std::nullopt);
+  ASSERT_THAT(dumps.ranks, SizeIs(1));
+  ASSERT_THAT(dumps.older, SizeIs(1));
+  EXPECT_EQ(dumps.older[0].rank, 1);
+  const std::string text = verdict(dumps, analyse(dumps));
+  EXPECT_THAT(text, HasSubstr("nothing is known of rank 1\n"));
+  EXPECT_THAT(text, HasSubstr("rank 1 left an older dump alone, asked for before, when it was at step 3\n"));
+
+  folder.write("rank_0", pickled(asked));
+  EXPECT_THAT(read_dumps(folder.path(), std::nullopt).ranks, SizeIs(2));
 }
 
 TEST(DumpFolderTest, WhatCannotBeChosenIsAskedFor) {
