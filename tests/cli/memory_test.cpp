@@ -56,8 +56,7 @@ TEST_F(MemoryTest, WritesASnapshotEverySoManySteps) {
   for (const std::string& folder : folders()) {
     const pickle::Document snapshot = test::checked_snapshot(snapshots() / folder / "rank0_memory_snapshot.pickle");
     const auto bytes = bytes_by_kind(snapshot);
-    for (const char* kind : {"parameter", "optimizer_state", "other"}) EXPECT_GT(bytes.at(kind), 0) << kind;
-    EXPECT_EQ(bytes.at("optimizer_state") / 2, bytes.at("parameter") / 1) << "two moments, and a counter of steps";
+    for (const char* kind : {"parameter", "gradient", "optimizer_state"}) EXPECT_TRUE(bytes.contains(kind)) << kind;
     EXPECT_THAT(modules_in(snapshot, "forward"),
                 testing::IsSupersetOf({"layers.0.attention.wq", "layers.1.feed_forward.w2"}));
     EXPECT_THAT(modules_in(snapshot, "backward"),
@@ -116,43 +115,52 @@ void PrintTo(const Phase& phase, std::ostream* out) { *out << phase.name; }
 
 class OutOfMemory : public MemoryTest, public testing::WithParamInterface<Phase> {
  protected:
-  /// The options of the run in which everything is taken when the phase begins.
-  Command doomed_run() const {
-    const Phase& phase = GetParam();
-    return tiny_run({"--model.n_layers=2", "--debug.memory_limit_gib=0.1", "--plugin", test_plugin("hoarder"),
-                     "--hoarder.phase", phase.name, "--hoarder.step", std::to_string(phase.step)})
-        .args(phase.args);
+  void SetUp() override {
+    MemoryTest::SetUp();
+    if (IsSkipped() || name() != "load") return;
+    ASSERT_THAT(
+        tiny_run({"--model.n_layers=2", "--checkpoint.enable", "--checkpoint.last_save_model_only=false"}).run(),
+        ExitsWith(0));
+  }
+  static std::string name() { return GetParam().name; }
+  /// What takes all memory when the phase begins.
+  std::vector<std::string> doom(std::initializer_list<std::string> more) const {
+    std::vector<std::string> args = tiny_model();
+    args.insert(args.end(), {"--model.n_layers=2", "--debug.memory_limit_gib=0.1", "--plugin", test_plugin("hoarder"),
+                             "--hoarder.phase", name(), "--hoarder.step", std::to_string(GetParam().step)});
+    args.insert(args.end(), GetParam().args.begin(), GetParam().args.end());
+    args.insert(args.end(), more);
+    return args;
+  }
+  /// The snapshot of the end.
+  pickle::Document snapshot(const std::string& rank) const {
+    const std::string folder = std::string("step_00000000000") + std::to_string(GetParam().step) + "_exit";
+    EXPECT_THAT(folders(), testing::ElementsAre(folder));
+    return test::checked_snapshot(snapshots() / folder / ("rank" + rank + "_memory_snapshot.pickle"));
+  }
+  static void expect_shortage(const pickle::Document& snapshot) {
+    EXPECT_EQ(snapshot.root().field("titan")->field("phase")->text(), name());
+    const pickle::Value trace = snapshot.root().field("device_traces")->item(0);
+    ASSERT_GT(trace.size(), 0U);
+    EXPECT_EQ(trace.item(trace.size() - 1).field("action")->text(), "oom") << "nothing was unwound before";
   }
 };
 
 TEST_P(OutOfMemory, IsReportedAndShownWhereverItHappens) {
-  const Phase& phase = GetParam();
-  if (std::string_view(phase.name) == "load") {
-    ASSERT_THAT(tiny_run({"--model.n_layers=2", "--checkpoint.enable", "--checkpoint.interval=1"}).run(), ExitsWith(0));
-  }
-  const Outcome outcome = doomed_run().args({"--profiler.enable_memory_snapshot"}).run();
-  EXPECT_THAT(outcome, ExitsWith(71)) << phase.name;
+  const Outcome outcome = titan({}).args(doom({"--profiler.enable_memory_snapshot"})).run();
+  EXPECT_THAT(outcome, ExitsWith(71)) << name();
   EXPECT_THAT(outcome.err, testing::HasSubstr("out of memory on rank 0: "));
-  EXPECT_THAT(outcome.err, testing::ContainsRegex(std::string("asked for .*") + phase.name + "\\)"));
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("asked for .*" + name() + "\\)"));
   EXPECT_THAT(outcome.err, testing::HasSubstr("by kind: parameter "));
   EXPECT_THAT(outcome.err, testing::HasSubstr("the largest live blocks:"));
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("ERROR - .*out of memory: requested [0-9]+ bytes in .*" + name()));
   EXPECT_THAT(outcome.err, testing::Not(testing::HasSubstr("training completed")));
-  const std::string folder = std::string("step_00000000000") + std::to_string(phase.step) + "_exit";
-  EXPECT_THAT(folders(), testing::ElementsAre(folder));
-  const pickle::Document snapshot = test::checked_snapshot(snapshots() / folder / "rank0_memory_snapshot.pickle");
-  EXPECT_EQ(snapshot.root().field("titan")->field("phase")->text(), phase.name);
-  const pickle::Value trace = snapshot.root().field("device_traces")->item(0);
-  ASSERT_GT(trace.size(), 0U);
-  EXPECT_EQ(trace.item(trace.size() - 1).field("action")->text(), "oom") << "nothing was unwound before";
+  expect_shortage(snapshot("0"));
 }
 
 TEST_P(OutOfMemory, IsReportedWithoutSnapshotsToo) {
-  const Phase& phase = GetParam();
-  if (std::string_view(phase.name) == "load") {
-    ASSERT_THAT(tiny_run({"--model.n_layers=2", "--checkpoint.enable", "--checkpoint.interval=1"}).run(), ExitsWith(0));
-  }
-  const Outcome outcome = doomed_run().run();
-  EXPECT_THAT(outcome, ExitsWith(71)) << phase.name;
+  const Outcome outcome = titan({}).args(doom({})).run();
+  EXPECT_THAT(outcome, ExitsWith(71)) << name();
   EXPECT_THAT(outcome.err, testing::HasSubstr("out of memory on rank 0: "));
   EXPECT_THAT(outcome.err, testing::HasSubstr("--profiler.enable_memory_snapshot"));
   EXPECT_THAT(folders(), testing::IsEmpty());
@@ -160,11 +168,24 @@ TEST_P(OutOfMemory, IsReportedWithoutSnapshotsToo) {
 
 INSTANTIATE_TEST_SUITE_P(
     Phases, OutOfMemory,
-    testing::Values(Phase{"build", 0, {}}, Phase{"init", 0, {}}, Phase{"load", 0, {"--checkpoint.enable"}},
+    testing::Values(Phase{"init", 0, {}}, Phase{"load", 0, {"--checkpoint.enable", "--training.steps=9"}},
                     Phase{"forward", 2, {}}, Phase{"backward", 2, {}}, Phase{"optimizer", 1, {}},
                     Phase{"validation", 1, {"--validator.enable", "--validator.freq=1", "--validator.steps=1"}},
                     Phase{"save", 1, {"--checkpoint.enable", "--checkpoint.interval=1"}}),
     [](const auto& param) { return param.param.name; });
+
+class OutOfMemoryOfRanks : public OutOfMemory {};
+
+TEST_P(OutOfMemoryOfRanks, EachRankHasItsFile) {
+  const Outcome outcome =
+      titan({"launch", "--nproc-per-node", "2", "--"}).args(doom({"--profiler.enable_memory_snapshot"})).run();
+  EXPECT_THAT(outcome, ExitsWith(71)) << name();
+  EXPECT_THAT(outcome.err, testing::HasSubstr("out of memory"));
+  expect_shortage(snapshot("0"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Phases, OutOfMemoryOfRanks, testing::Values(Phase{"build", 0, {}}, Phase{"backward", 2, {}}),
+                         [](const auto& param) { return param.param.name; });
 
 TEST_F(MemoryTest, ALimitEndsTheRunWhereItIsPassed) {
   const Outcome outcome = snapshot_run({"--debug.memory_limit_gib=0.001"}).run();

@@ -13,6 +13,8 @@ namespace {
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 /// A block's input, which recomputation keeps, over all of its activations: of a llama's block about that.
 constexpr double kInputShare = 1.0 / 12;
+/// What operators take beside their results, and what comes in the rest of the step, is not seen.
+constexpr double kUnseen = 1.25;
 constexpr std::uint32_t kMostRanks = 4096;
 
 /// The need of a whole step.
@@ -33,7 +35,10 @@ Need need_of(const FitFacts& facts) {
   const bool is_in_pass = facts.phase == TITAN_IN_FORWARD || facts.phase == TITAN_IN_BACKWARD ||
                           facts.phase == TITAN_IN_VALIDATION || facts.phase == TITAN_IN_REPLAY;
   need.knows_activations = is_in_pass;
-  if (is_in_pass) need.activations = static_cast<double>(facts.rest) / (facts.share > 0 ? facts.share : 1);
+  if (is_in_pass) {
+    const double seen = static_cast<double>(facts.rest) / (facts.share > 0 ? facts.share : 1);
+    need.activations = seen * kUnseen + 2 * static_cast<double>(facts.asked);
+  }
   return need;
 }
 
@@ -94,8 +99,7 @@ std::vector<std::string> fit_lines(const FitFacts& facts) {
   const Need need = need_of(facts);
   std::vector<std::string> lines{need_line(need)};
   std::vector<std::string> ways;
-  // A little more: what an operator takes beside its result was not seen.
-  const double wanted = std::max(need.all(), static_cast<double>(facts.allowed)) * 1.1;
+  const double wanted = std::max(need.all(), static_cast<double>(facts.allowed) * kUnseen);
   if (facts.has_limit) {
     ways.push_back(sdk::concat("  --debug.memory_limit_gib ", gib_text(wanted),
                                need.knows_activations ? "" : ", or more for activations"));

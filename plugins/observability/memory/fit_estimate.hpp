@@ -10,7 +10,8 @@ namespace titan::observability {
 struct FitFacts {
   std::uint64_t parameters = 0;  // storage alone, of all of them
   std::uint64_t compute_forms = 0, gradients = 0, optimizer_state = 0, buffers = 0;
-  std::uint64_t rest = 0;     // all else that lives, and what was asked for
+  std::uint64_t rest = 0;  // all else that lives
+  std::uint64_t asked = 0;
   std::uint64_t allowed = 0;  // the limit, or what there was when the system refused
   bool has_limit = false;
   std::int32_t phase = -1;  // TITAN_IN_*

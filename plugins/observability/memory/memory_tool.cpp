@@ -144,7 +144,8 @@ std::vector<std::string> MemoryTool::ways_to_fit(const Shortage& shortage, const
   facts.gradients = kept.of(BlockKind::gradient);
   facts.optimizer_state = kept.of(BlockKind::optimizer_state);
   facts.buffers = kept.of(BlockKind::buffer);
-  facts.rest = kept.unknown + shortage.asked;
+  facts.rest = kept.unknown;
+  facts.asked = shortage.asked;
   facts.has_limit = shortage.limit != 0;
   facts.allowed = facts.has_limit ? shortage.limit : shortage.live;
   facts.phase = shortage.phase;

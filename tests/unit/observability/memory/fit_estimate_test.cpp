@@ -18,7 +18,8 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 FitFacts in_forward(std::uint64_t allowed_mib) {
   FitFacts facts;
   facts.parameters = 10 * kMiB;
-  facts.rest = 20 * kMiB;
+  facts.rest = 15 * kMiB;
+  facts.asked = 1280 * 1024;
   facts.allowed = allowed_mib * kMiB;
   facts.has_limit = true;
   facts.phase = TITAN_IN_FORWARD;
@@ -35,7 +36,7 @@ TEST(FitLines, WeighStateAndActivations) {
   EXPECT_THAT(lines[0],
               HasSubstr("parameters, gradients and optimizer state of this rank need about 40.0 MiB, the activations "
                         "of a step about 40.0 MiB more (estimates)"));
-  EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.086"));
+  EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.079"));
   EXPECT_THAT(lines, Contains("  --training.num_tokens_per_microbatch_per_dp_rank 256 (now 512)"));
   EXPECT_THAT(lines, Contains(HasSubstr("--activation_checkpoint.mode full")));
   EXPECT_THAT(lines, Contains(HasSubstr("2 ranks (now 1)")));
@@ -61,7 +62,7 @@ TEST(FitLines, NameOnlyWhatWouldDo) {
 TEST(FitLines, WithoutALimitAMachineIsWanted) {
   FitFacts facts = in_forward(60);
   facts.has_limit = false;
-  EXPECT_THAT(fit_lines(facts), Contains(HasSubstr("a machine that gives this rank 88.0 MiB")));
+  EXPECT_THAT(fit_lines(facts), Contains(HasSubstr("a machine that gives this rank 80.0 MiB")));
 }
 
 TEST(FitLines, OutsideOfAPassActivationsAreNotKnown) {
@@ -69,7 +70,7 @@ TEST(FitLines, OutsideOfAPassActivationsAreNotKnown) {
   facts.phase = TITAN_IN_INIT;
   const auto lines = fit_lines(facts);
   EXPECT_THAT(lines[0], HasSubstr("need about 40.0 MiB, the activations of a step come on top"));
-  EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.043, or more for activations"));
+  EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.04, or more for activations"));
   EXPECT_THAT(lines, Contains(HasSubstr("2 ranks (now 1)")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("tokens"))));
 }
