@@ -1,0 +1,124 @@
+#include "plugins/observability/breakpoint/console.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+#include "plugins/observability/breakpoint/descriptor.hpp"
+
+namespace titan::observability {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A pipe as the launcher's standard input, with commands in it.
+class Commands {
+ public:
+  explicit Commands(std::string_view text) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    reading_ = Descriptor(ends[0]);
+    writing_ = Descriptor(ends[1]);
+    write_whole(writing_.get(), text);
+    ::setenv("TITAN_INPUT_FD", std::to_string(ends[0]).c_str(), 1);
+  }
+  ~Commands() { ::unsetenv("TITAN_INPUT_FD"); }
+  Commands(const Commands&) = delete;
+  Commands& operator=(const Commands&) = delete;
+
+  void end() { writing_ = Descriptor(); }
+  int descriptor() const { return reading_.get(); }
+
+ private:
+  Descriptor reading_, writing_;
+};
+
+OpenedConsole open_now() {
+  return open_console(find_console(), [] { ADD_FAILURE() << "somebody else has it"; });
+}
+
+std::string line_of(Console& console) {
+  std::string line;
+  EXPECT_EQ(console.read_line("> ", line), Console::Got::line);
+  return line;
+}
+
+TEST(Console, LinesOfAPipeAreReadOneAtATimeByOneAfterAnother) {
+  const Commands commands("where\nstats x\ncontinue\n");
+  ASSERT_EQ(find_console().kind, ConsoleSource::Kind::script);
+  {
+    const OpenedConsole first = open_now();
+    ASSERT_NE(first.console, nullptr) << first.problem;
+    EXPECT_EQ(line_of(*first.console), "where");
+    EXPECT_EQ(line_of(*first.console), "stats x");
+  }
+  const OpenedConsole second = open_now();
+  ASSERT_NE(second.console, nullptr);
+  EXPECT_EQ(line_of(*second.console), "continue") << "nobody read ahead";
+}
+
+TEST(Console, ALastLineNeedsNoNewline) {
+  Commands commands("quit");
+  commands.end();
+  const OpenedConsole opened = open_now();
+  ASSERT_NE(opened.console, nullptr);
+  EXPECT_EQ(line_of(*opened.console), "quit");
+  std::string line;
+  EXPECT_EQ(opened.console->read_line("> ", line), Console::Got::end);
+}
+
+TEST(Console, SignalsEndTheWait) {
+  const Commands commands("where\n");
+  const OpenedConsole opened = open_now();
+  ASSERT_NE(opened.console, nullptr);
+  EXPECT_EQ(line_of(*opened.console), "where");
+  std::string line;
+  ::raise(SIGINT);
+  EXPECT_EQ(opened.console->read_line("> ", line), Console::Got::interrupt);
+  ::raise(SIGTERM);
+  EXPECT_EQ(opened.console->read_line("> ", line), Console::Got::signal);
+}
+
+TEST(Console, WaitsWhileAnotherHasIt) {
+  const Commands commands("where\n");
+  Descriptor others(
+      ::open(("/proc/self/fd/" + std::to_string(commands.descriptor())).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_EQ(::flock(others.get(), LOCK_EX), 0);
+  int num_told = 0;
+  const OpenedConsole opened = open_console(find_console(), [&] {
+    ++num_told;
+    others = Descriptor();
+  });
+  EXPECT_EQ(num_told, 1);
+  ASSERT_NE(opened.console, nullptr);
+  EXPECT_EQ(line_of(*opened.console), "where");
+}
+
+TEST(Console, ASignalEndsTheWaitForAnother) {
+  const Commands commands("where\n");
+  const Descriptor others(
+      ::open(("/proc/self/fd/" + std::to_string(commands.descriptor())).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_EQ(::flock(others.get(), LOCK_EX), 0);
+  const OpenedConsole opened = open_console(find_console(), [] { ::raise(SIGINT); });
+  EXPECT_EQ(opened.console, nullptr);
+  EXPECT_EQ(opened.got, Console::Got::interrupt);
+}
+
+TEST(Console, NothingToReadIsExplained) {
+  const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ::setenv("TITAN_INPUT_FD", std::to_string(nothing.get()).c_str(), 1);
+  const ConsoleSource source = find_console();
+  ::unsetenv("TITAN_INPUT_FD");
+  EXPECT_EQ(source.kind, ConsoleSource::Kind::none);
+  EXPECT_THAT(source.problem, HasSubstr("neither a terminal nor a pipe or file"));
+}
+
+}  // namespace
+}  // namespace titan::observability
