@@ -5,6 +5,7 @@
 #include <new>
 
 #include "tests/support/error_text.hpp"
+#include "titan/torch/error.hpp"
 
 namespace titan::tensor {
 namespace {
@@ -33,6 +34,15 @@ TEST(Guard, EveryExceptionHasItsCode) {
   EXPECT_EQ(given([] { TORCH_CHECK(false, "broken"); }).code, TITAN_ERROR_INTERNAL);
   EXPECT_EQ(given([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "full"); }).code, TITAN_ERROR_RESOURCE);
   EXPECT_EQ(given([] { TORCH_CHECK_WITH(DistBackendError, false, "gone"); }).code, TITAN_ERROR_UNAVAILABLE);
+}
+
+TEST(Guard, WhatAPluginThrewInsideBackwardKeepsItsCode) {
+  const auto code_of = [](std::int32_t code) {
+    return given([code] { strategy::run_in_backward([code] { throw sdk::Error(code, "why"); }); }).code;
+  };
+  for (const std::int32_t code : {TITAN_ERROR_QUIT, TITAN_ERROR_NON_FINITE, TITAN_ERROR_CONFIG}) {
+    EXPECT_EQ(code_of(code), code);
+  }
 }
 
 TEST(Guard, LibtorchErrorsLoseTheirBacktraceAndGainAPlace) {

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "core/base/error.hpp"
+#include "titan/torch/error.hpp"
 
 namespace titan::train {
 namespace {
@@ -50,6 +51,23 @@ TEST(Ending, IsTheCodeThatTheProgramExitsWith) {
   EXPECT_EQ(ending(c10::Error({}, "DefaultCPUAllocator: can't allocate memory")).code, 71);
   EXPECT_EQ(ending(c10::DistError({}, "a peer is lost")).code, 69);
   EXPECT_EQ(ending(c10::Error({}, "sizes do not match")).code, 70);
+}
+
+TEST(Ending, KeepsTheCodeThatAPluginThrewInsideBackward) {
+  const auto thrown_in_backward = [](const sdk::Error& error) {
+    try {
+      strategy::run_in_backward([&] { throw error; });
+    } catch (...) {
+      return ending_of(std::current_exception());
+    }
+    return Ending{};
+  };
+  const Ending quit = thrown_in_backward(sdk::Error(TITAN_ERROR_QUIT, "quit at the breakpoint"));
+  EXPECT_EQ(quit.code, 130);
+  EXPECT_EQ(quit.message, "quit at the breakpoint");
+  EXPECT_EQ(thrown_in_backward(sdk::Error(TITAN_ERROR_NON_FINITE, "nan")).code, 80);
+  EXPECT_EQ(thrown_in_backward(sdk::Error(TITAN_ERROR_UNAVAILABLE, "lost")).code, 69);
+  EXPECT_EQ(ending(c10::AcceleratorError({}, 700, "illegal address")).code, 70) << "a device's own code";
 }
 
 TEST(Ending, TellsAShortageOfMemoryFromOtherFailures) {
