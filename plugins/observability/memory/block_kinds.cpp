@@ -50,6 +50,8 @@ BlockKind kind_by_place(const Place& place) {
     case TITAN_IN_VALIDATION:
     case TITAN_IN_REPLAY:
       return BlockKind::activation;
+    case TITAN_IN_INIT:
+      return BlockKind::parameter;
     default:
       return BlockKind::other;
   }

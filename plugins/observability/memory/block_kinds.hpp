@@ -22,7 +22,7 @@ std::string_view kind_name(BlockKind kind);
 /// Kind of a TITAN_STATE_* tensor.
 BlockKind kind_of_state(std::int32_t state);
 /// What a block is for, as far as the place where it was made tells: what forward and backward make and nobody keeps
-/// from step to step are activations.
+/// from step to step are activations; what the begin of a run makes are parameters.
 BlockKind kind_by_place(const Place& place);
 
 /// A block that the run keeps from step to step.

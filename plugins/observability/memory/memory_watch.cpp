@@ -32,6 +32,9 @@ titan_place place_here(const titan_memory_v1* memory) {
 Where where_of(const titan_place& place, const RunningOperator& running, const ModuleNames* modules) {
   Where where{running.op,  running.node, sdk::view(place.module_name),
               place.phase, place.step,   purpose_of(running.scope)};
+  // Strategies allocate without an operator.
+  if (where.purpose == Purpose::communication && *where.op == '\0') where.op = running.scope;
+  if (where.module.empty()) where.module = module_of(running.scope);
   if (where.module.empty() && modules != nullptr && running.module < modules->size()) {
     where.module = (*modules)[running.module];
   }

@@ -7,6 +7,12 @@ Purpose purpose_of(std::string_view scope) {
   return scope.starts_with("optimizer::") ? Purpose::optimizer_state : Purpose::unknown;
 }
 
+std::string_view module_of(std::string_view scope) {
+  if (purpose_of(scope) == Purpose::unknown) return {};
+  const std::size_t space = scope.find(' ');
+  return space == std::string_view::npos ? std::string_view() : scope.substr(space + 1);
+}
+
 std::size_t PlaceTable::KeyHash::operator()(const Key& key) const {
   std::uint64_t hash = static_cast<std::uint64_t>(key.phase) * 4 + static_cast<std::uint64_t>(key.purpose);
   for (const char* text : {key.op, key.node, key.module}) {

@@ -11,8 +11,10 @@ namespace titan::observability {
 
 /// What a scope around the place says that its blocks are for.
 enum class Purpose : std::uint8_t { unknown, communication, optimizer_state };
-/// Of a RECORD_USER_SCOPE by its name: "communication::all_gather", "optimizer::state".
+/// Of a RECORD_USER_SCOPE by its name: "communication::all_gather layers.0", "optimizer::state".
 Purpose purpose_of(std::string_view scope);
+/// The module that stands behind the name; empty: none.
+std::string_view module_of(std::string_view scope);
 
 /// Where a thread is when it makes or frees a block, as it is found there. Texts live as long as the run.
 struct Where {

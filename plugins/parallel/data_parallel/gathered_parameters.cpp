@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "titan/sdk/text.hpp"
+
 namespace titan::parallel {
 namespace {
 
@@ -87,7 +89,7 @@ at::Tensor GatheredParameters::packed_parts() const {
 
 void GatheredParameters::start() {
   if (work_ || present()) return;
-  RECORD_USER_SCOPE("communication::all_gather");
+  RECORD_USER_SCOPE(sdk::concat("communication::all_gather ", module_));
   const at::NoGradGuard no_grad;
   if (layout_.is_single()) {
     set_allocated(0, true);
@@ -108,6 +110,7 @@ void GatheredParameters::finish() {
 }
 
 void GatheredParameters::unpack() {
+  RECORD_USER_SCOPE(sdk::concat("communication::all_gather ", module_));
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < full_.size(); ++i) {
     const FlatLayout::Entry& entry = layout_.entries()[i];

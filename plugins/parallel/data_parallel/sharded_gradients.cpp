@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "titan/sdk/text.hpp"
+
 namespace titan::parallel {
 namespace {
 
@@ -52,7 +54,7 @@ at::Tensor ShardedGradients::packed(const std::vector<at::Tensor>& tensors) cons
 }
 
 void ShardedGradients::start(const std::vector<at::Tensor>& tensors) {
-  RECORD_USER_SCOPE("communication::reduce_scatter");
+  RECORD_USER_SCOPE(sdk::concat("communication::reduce_scatter ", module_));
   const at::NoGradGuard no_grad;
   outgoing_ = packed(tensors);
   incoming_ = at::empty({layout_.shard_size()}, outgoing_.options());

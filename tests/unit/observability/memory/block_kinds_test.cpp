@@ -16,6 +16,7 @@ TEST(BlockKinds, APlaceTellsWhatNobodyKeeps) {
   EXPECT_EQ(kind_in(TITAN_IN_BACKWARD), BlockKind::activation);
   EXPECT_EQ(kind_in(TITAN_IN_VALIDATION), BlockKind::activation);
   EXPECT_EQ(kind_in(TITAN_IN_REPLAY), BlockKind::activation);
+  EXPECT_EQ(kind_in(TITAN_IN_INIT), BlockKind::parameter);
   EXPECT_EQ(kind_in(TITAN_IN_OPTIMIZER), BlockKind::other);
   EXPECT_EQ(kind_in(TITAN_IN_DATA), BlockKind::other);
   EXPECT_EQ(kind_in(-1), BlockKind::other);

@@ -31,6 +31,9 @@ TEST(PlaceTable, ScopesSayWhatABlockIsFor) {
   EXPECT_EQ(purpose_of("optimizer::state"), Purpose::optimizer_state);
   EXPECT_EQ(purpose_of("ProfilerStep#3"), Purpose::unknown);
   EXPECT_EQ(purpose_of(""), Purpose::unknown);
+  EXPECT_EQ(module_of("communication::all_gather layers.0"), "layers.0");
+  EXPECT_EQ(module_of("communication::all_gather"), "");
+  EXPECT_EQ(module_of("some other scope"), "");
 }
 
 TEST(PlaceTable, KeepsCopiesOfTexts) {
