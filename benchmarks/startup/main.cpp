@@ -1,44 +1,19 @@
 // How long the program takes to start: help, config, and the first optimizer step at 1 x 128 tokens, each as a fresh
 // process of the real binary.
 
-#include <stdlib.h>
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "benchmarks/process.hpp"
 #include "benchmarks/ratio.hpp"
-#include "core/base/clock.hpp"
 #include "core/base/temporary_folder.hpp"
-#include "core/base/text.hpp"
 
 namespace titan::benchmark {
 namespace {
-
-/// Runs a shell command and returns what it printed. Throws when it fails.
-std::string output_of(const std::string& command) {
-  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot start a shell");
-  std::string output;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), got);
-  if (const int status = ::pclose(pipe); status != 0) {
-    throw std::runtime_error(concat("status ", WEXITSTATUS(status), " of: ", command, "\n", output));
-  }
-  return output;
-}
-
-double wall_seconds(const std::string& command) {
-  const double begin = monotonic_seconds();
-  output_of(command);
-  return monotonic_seconds() - begin;
-}
 
 double first_step_seconds(const std::string& command) {
   constexpr std::string_view kBefore = "first step done ";

@@ -103,4 +103,10 @@ void LineFile::append(std::string_view line) {
   fail("cannot write", path_, error);
 }
 
+void LineFile::withdraw(std::size_t bytes) {
+  const std::int64_t left = size_ - static_cast<std::int64_t>(bytes);
+  if (::ftruncate(descriptor_, left) != 0) fail("cannot shorten", path_, errno);
+  size_ = left;
+}
+
 }  // namespace titan::observability

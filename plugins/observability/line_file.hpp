@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -26,6 +27,8 @@ class LineFile {
 
   /// Appends `line`, which ends with a newline, by one write. When that fails the file keeps its former length.
   void append(std::string_view line);
+  /// Takes the last `bytes` back, which were appended by this object.
+  void withdraw(std::size_t bytes);
 
  private:
   explicit LineFile(std::filesystem::path path) : path_(std::move(path)) {}

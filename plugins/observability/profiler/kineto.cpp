@@ -3,7 +3,6 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
-#include <cstdlib>
 #include <exception>
 #include <set>
 
@@ -31,10 +30,7 @@ struct Kineto::Annotation {
   at::RecordFunction function;
 };
 
-Kineto::Kineto(bool with_cuda) : with_cuda_(with_cuda) {
-  // On the CPU it complains on the console that there is no GPU. It asks for its level once, when it is first prepared.
-  if (!with_cuda_) ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
-}
+Kineto::Kineto(bool with_cuda) : with_cuda_(with_cuda) {}
 
 Kineto::~Kineto() {
   try {

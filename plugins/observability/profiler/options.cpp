@@ -48,11 +48,12 @@ std::string plan_line(const ProfilerSchedule& schedule, const titan_run_event& r
   while (first <= run.last_step && schedule.at(first - 1) < ProfilerAction::record) ++first;
   if (first > run.last_step) {
     return fmt::format(
-        "no step of this run is recorded: a cycle has {} steps, of which the last {} are, and training ends with step "
+        "profiler: no step of this run is recorded: a cycle has {} steps, of which the last {} are, and training ends "
+        "with step "
         "{}: --profiler.profile_freq sets the first number",
         schedule.cycle(), schedule.active, run.last_step);
   }
-  return fmt::format("cycles of {} steps, of which the last {} are recorded, step {} first; traces go to {}",
+  return fmt::format("profiler: cycles of {} steps, of which the last {} are recorded, step {} first; traces go to {}",
                      schedule.cycle(), schedule.active, first, folder.native());
 }
 

@@ -3,12 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <system_error>
 
 #include "plugins/observability/clocks.hpp"
 #include "plugins/observability/json_line.hpp"
+#include "plugins/observability/memory/snapshot_file.hpp"
 #include "plugins/observability/output_file.hpp"
 #include "plugins/observability/phase.hpp"
 #include "plugins/observability/profiler/options.hpp"
@@ -24,6 +25,10 @@ constexpr double kMebibyte = 1 << 20;
 std::atomic<bool>& is_claimed() {
   static std::atomic<bool> instance{false};
   return instance;
+}
+
+bool is_recorded(ProfilerAction action) {
+  return action == ProfilerAction::record || action == ProfilerAction::record_and_save;
 }
 
 /// What a phase, or a module's backward in it, belongs to.
@@ -69,7 +74,11 @@ Profiler::Profiler(sdk::Host host)
       schedule_(profiler_schedule(host.config())),
       folder_(std::filesystem::path(host.config().string("dump_folder")) /
               host.config().string("profiler.save_traces_folder")),
-      memory_(host.find<titan_memory_v1>(TITAN_MEMORY_V1)) {}
+      memory_(host.find<titan_memory_v1>(TITAN_MEMORY_V1)) {
+  // On the CPU Kineto complains on the console that there is no GPU. It asks for its level once, when it is first
+  // prepared; now no other threads are there that read the environment.
+  if (host.config().string("training.device") != "cuda") ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
+}
 
 Profiler::~Profiler() {
   if (modules_) modules_->set_recording(false);
@@ -97,14 +106,24 @@ void Profiler::begin_step(std::int64_t step) {
   const ProfilerAction before = action_;
   // libtorch counts steps from 0.
   action_ = schedule_.at(step - 1);
-  const bool records = action_ == ProfilerAction::record || action_ == ProfilerAction::record_and_save;
-  if (kineto_->is_recording() && (!records || before == ProfilerAction::record_and_save)) stop_and_save();
+  if (kineto_->is_recording() && (!is_recorded(action_) || before == ProfilerAction::record_and_save)) stop_and_save();
   step_ = step;
-  if (action_ == ProfilerAction::none) return;
+  try {
+    go_to(action_);
+  } catch (...) {
+    // This tool is taken out: modules must not go on telling it of their calls.
+    modules_->set_recording(false);
+    backward_.reset();
+    throw;
+  }
+}
+
+void Profiler::go_to(ProfilerAction action) {
+  if (action == ProfilerAction::none) return;
   if (!kineto_->is_prepared()) kineto_->prepare();
-  if (!records) return;
+  if (!is_recorded(action)) return;
   if (!kineto_->is_recording()) start();
-  kineto_->name_step(sdk::concat("ProfilerStep#", step));
+  kineto_->name_step(sdk::concat("ProfilerStep#", step_));
 }
 
 void Profiler::start() {
@@ -131,9 +150,7 @@ void Profiler::stop_and_save() {
 
 void Profiler::save() {
   const double begin = monotonic_seconds();
-  char name[48];
-  std::snprintf(name, sizeof name, "step_%012lld", static_cast<long long>(step_));
-  const std::filesystem::path folder = folder_ / name;
+  const std::filesystem::path folder = folder_ / snapshot_folder(step_, /*is_exit=*/false);
   const std::filesystem::path target = folder / sdk::concat("rank", host_.rank(), "_trace.json.gz");
   make_private_folders(folder);
   const Scratch raw(folder /

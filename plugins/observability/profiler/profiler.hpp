@@ -52,13 +52,13 @@ class Profiler : public Tool, ModuleScopes::Listener {
 
   void module_edge() override { sample_memory(); }
   void begin_step(std::int64_t step);
+  void go_to(ProfilerAction action);
   void start();
   void stop_and_save();
   void save();
   void begin_phase(const titan_span_event& event);
   void end_phase(const titan_span_event& event);
   void sample_memory();
-  std::string head() const;
 
   sdk::Host host_;
   Claim claim_;

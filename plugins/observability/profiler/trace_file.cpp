@@ -49,7 +49,7 @@ class GzipFile {
       std::array<char, 1 << 16> out;
       stream_.next_out = reinterpret_cast<Bytef*>(out.data());
       stream_.avail_out = static_cast<uInt>(out.size());
-      ::deflate(&stream_, flush);
+      if (::deflate(&stream_, flush) == Z_STREAM_ERROR) throw std::runtime_error("zlib cannot compress a trace");
       file_.write({out.data(), out.size() - stream_.avail_out});
     } while (stream_.avail_out == 0);
   }

@@ -1,6 +1,7 @@
 #include "plugins/observability/spans/span_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "plugins/observability/clocks.hpp"
 #include "plugins/observability/json_line.hpp"
@@ -10,6 +11,10 @@
 namespace titan::observability::rows {
 namespace {
 
+/// Times in rows have microseconds, durations nanoseconds: what the clocks know.
+double date(double seconds) { return std::round(seconds * 1e6) / 1e6; }
+double duration(double seconds) { return std::round(seconds * 1e9) / 1e9; }
+
 JsonLine begin_row(std::string_view kind) { return std::move(JsonLine().add("kind", kind)); }
 
 }  // namespace
@@ -18,7 +23,7 @@ std::string run(std::uint32_t rank, std::uint32_t world_size, std::int64_t steps
   return begin_row("run")
       .add("rank", std::int64_t{rank})
       .add("world_size", std::int64_t{world_size})
-      .add("begin", begin)
+      .add("begin", date(begin))
       .add("steps", steps)
       .add("titan", TITAN_VERSION)
       .line();
@@ -26,7 +31,9 @@ std::string run(std::uint32_t rank, std::uint32_t world_size, std::int64_t steps
 
 std::string span(const titan_span_event& begin, double end, std::string_view detail, double offset) {
   JsonLine line = begin_row("span");
-  line.add("name", phase_name(begin.phase)).add("begin", begin.time + offset).add("seconds", end - begin.time);
+  line.add("name", phase_name(begin.phase))
+      .add("begin", date(begin.time + offset))
+      .add("seconds", duration(end - begin.time));
   line.add("step", begin.step);
   if (begin.micro_batch >= 0) {
     line.add("micro_batch", std::int64_t{begin.micro_batch});
@@ -45,9 +52,10 @@ std::string collective(const titan_collective_event& event, std::int64_t step, d
   line.add("sequence", static_cast<std::int64_t>(event.sequence));
   line.add("bytes", std::max(event.input_bytes, event.output_bytes));
   // One that failed may have neither begin nor end.
-  line.add("begin", event.started > 0 ? event.started + offset : epoch_seconds());
-  line.add("seconds", event.started > 0 && event.completed > 0 ? std::optional<double>(event.completed - event.started)
-                                                               : std::nullopt);
+  line.add("begin", date(event.started > 0 ? event.started + offset : epoch_seconds()));
+  line.add("seconds", event.started > 0 && event.completed > 0
+                          ? std::optional<double>(duration(event.completed - event.started))
+                          : std::nullopt);
   line.add("step", step).add("state", is_complete ? "completed" : "failed");
   return line.line();
 }
@@ -58,11 +66,11 @@ std::string step(const titan_step_event& event) {
       .add("loss", event.loss)
       .add("grad_norm", event.grad_norm)
       .add("lr", event.lr)
-      .add("step_seconds", event.step_seconds)
-      .add("data_seconds", event.data_seconds)
-      .add("forward_seconds", event.forward_seconds)
-      .add("backward_seconds", event.backward_seconds)
-      .add("optimizer_seconds", event.optimizer_seconds)
+      .add("step_seconds", duration(event.step_seconds))
+      .add("data_seconds", duration(event.data_seconds))
+      .add("forward_seconds", duration(event.forward_seconds))
+      .add("backward_seconds", duration(event.backward_seconds))
+      .add("optimizer_seconds", duration(event.optimizer_seconds))
       .add("peak_memory_bytes", event.peak_memory)
       .line();
 }
@@ -72,7 +80,7 @@ std::string validation(const titan_validation_event& event) {
 }
 
 std::string event(std::string_view name, double time, std::int64_t step, std::string_view text) {
-  return begin_row("event").add("name", name).add("time", time).add("step", step).add("text", text).line();
+  return begin_row("event").add("name", name).add("time", date(time)).add("step", step).add("text", text).line();
 }
 
 }  // namespace titan::observability::rows

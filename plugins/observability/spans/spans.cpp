@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <system_error>
+#include <utility>
 
 #include "plugins/observability/clocks.hpp"
 #include "plugins/observability/json_line.hpp"
@@ -48,7 +49,7 @@ Spans::Spans(sdk::Host host) : host_(host), offset_(epoch_offset()) {
 
 Spans::~Spans() {
   const std::lock_guard lock(mutex_);
-  write();
+  write(/*whatever=*/true);
 }
 
 std::uint32_t Spans::events() const {
@@ -59,60 +60,60 @@ std::uint32_t Spans::events() const {
 void Spans::run_begin(const titan_run_event& event) {
   const std::lock_guard lock(mutex_);
   if (!file_) open(event.first_step);
+  is_begun_ = true;
   write();
 }
 
 void Spans::step_end(const titan_step_event& event) {
   const std::lock_guard lock(mutex_);
-  rows_ += rows::step(event);
-  write_when_due();
+  add(rows::step(event));
 }
 
 void Spans::validation(const titan_validation_event& event) {
   const std::lock_guard lock(mutex_);
-  rows_ += rows::validation(event);
-  write_when_due();
+  add(rows::validation(event));
 }
 
 void Spans::run_end(const titan_run_end_event& event) {
   const std::lock_guard lock(mutex_);
   rows_ += rows::event(name_of_end(event.code), epoch_seconds(), event.step, sdk::view(event.message));
-  write();
+  write(/*whatever=*/true);
 }
 
 void Spans::collective(const titan_collective_event& event) {
   const std::lock_guard lock(mutex_);
-  rows_ += rows::collective(event, step_, offset_);
-  if (rows_.size() >= kBytesBetweenWrites) write();
+  add(rows::collective(event, step_, offset_));
 }
 
 void Spans::span(const titan_span_event& event) {
   const std::lock_guard lock(mutex_);
   step_ = event.step;
   if (event.is_end == 0) {
-    open_spans_.push_back({event, /*is_written=*/false});
+    open_spans_.push_back(event);
     return;
   }
   if (open_spans_.empty()) return;
-  const OpenSpan span = open_spans_.back();
+  const titan_span_event begin = open_spans_.back();
   open_spans_.pop_back();
-  if (!span.is_written) rows_ += rows::span(span.begin, event.time, sdk::view(event.detail), offset_);
-  if (rows_.size() >= kBytesBetweenWrites) write();
+  add(rows::span(begin, event.time, sdk::view(event.detail), offset_));
 }
 
 void Spans::dump(const titan_dump_event& event) {
   if (event.cause == TITAN_DUMP_EXIT) return;
   const std::lock_guard lock(mutex_);
   const double now = monotonic_seconds();
-  // The process may be ended before its phases are.
-  if (event.cause != TITAN_DUMP_REQUEST) {
-    for (auto span = open_spans_.rbegin(); span != open_spans_.rend(); ++span) {
-      if (!span->is_written) rows_ += rows::span(span->begin, now, {}, offset_);
-      span->is_written = true;
-    }
-  }
   const std::string text = sdk::concat(sdk::view(event.reason), " (", sdk::view(event.place), ')');
   rows_ += rows::event(name_of_dump(event.cause), now + offset_, step_, text);
+  const bool is_fatal = event.cause != TITAN_DUMP_REQUEST;
+  write(is_fatal);
+  if (is_fatal) write_open(now);
+}
+
+void Spans::add(const std::string& row) {
+  rows_ += row;
+  const double now = monotonic_seconds();
+  if (now - last_write_ < kSecondsBetweenWrites && rows_.size() < kBytesBetweenWrites) return;
+  last_write_ = now;
   write();
 }
 
@@ -126,26 +127,33 @@ void Spans::open(std::int64_t first_step) {
   }
 }
 
-void Spans::write_when_due() {
-  const double now = monotonic_seconds();
-  if (now - last_write_ < kSecondsBetweenWrites && rows_.size() < kBytesBetweenWrites) return;
-  last_write_ = now;
-  write();
-}
-
-void Spans::write() {
+void Spans::write(bool whatever) {
   if (gave_up_) rows_.clear();
-  if (rows_.empty()) return;
-  // A run that ended or hung before it could say whether it continues another one adds to what is there.
+  if (rows_.empty() || (!is_begun_ && !whatever)) return;
   if (!file_) open(std::numeric_limits<std::int64_t>::max());
   if (!file_) return;
   try {
+    if (num_provisional_ > 0) file_->withdraw(std::exchange(num_provisional_, 0));
     file_->append(run_row_ + rows_);
     run_row_.clear();
   } catch (const std::system_error& error) {
     give_up(error.what());
   }
   rows_.clear();
+}
+
+void Spans::write_open(double now) {
+  if (!file_ || gave_up_ || open_spans_.empty()) return;
+  std::string text;
+  for (auto begin = open_spans_.rbegin(); begin != open_spans_.rend(); ++begin) {
+    text += rows::span(*begin, now, {}, offset_);
+  }
+  try {
+    file_->append(text);
+    num_provisional_ = text.size();
+  } catch (const std::system_error& error) {
+    give_up(error.what());
+  }
 }
 
 void Spans::give_up(const char* reason) {

@@ -35,14 +35,13 @@ class Spans : public Tool {
   void dump(const titan_dump_event& event) override;
 
  private:
-  struct OpenSpan {
-    titan_span_event begin;
-    bool is_written;  // by a dump
-  };
-
   void open(std::int64_t first_step);
-  void write();
-  void write_when_due();
+  void add(const std::string& row);
+  /// Before the run begins nobody knows whether it continues another one, and rows wait; `whatever` writes them all
+  /// the same, after what is there.
+  void write(bool whatever = false);
+  /// Writes the open phases as if they ended now, for the case that the process ends before they do.
+  void write_open(double now);
   void give_up(const char* reason);
 
   sdk::Host host_;
@@ -50,11 +49,12 @@ class Spans : public Tool {
   double offset_;  // from monotonic time to a date
   double last_write_ = 0;
   std::int64_t step_ = 0;
-  std::vector<OpenSpan> open_spans_;
-  std::string run_row_, rows_;  // to be written
+  std::vector<titan_span_event> open_spans_;  // their begins
+  std::string run_row_, rows_;                // to be written
   std::filesystem::path path_;
   std::optional<LineFile> file_;
-  bool gave_up_ = false;
+  std::size_t num_provisional_ = 0;  // bytes at the end of the file that hold only as long as nothing follows
+  bool is_begun_ = false, gave_up_ = false;
 };
 
 }  // namespace titan::observability

@@ -43,6 +43,16 @@ TEST_F(LineFileTest, AppendsLinesAtOnceAndPrivately) {
   EXPECT_EQ(fs::status(path()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(LineFileTest, WithdrawsWhatItAppendedLast) {
+  LineFile file = LineFile::begin(path());
+  file.append("one\n");
+  file.append("two\nthree\n");
+  file.withdraw(10);
+  EXPECT_EQ(content(path()), "one\n");
+  file.append("four\n");
+  EXPECT_EQ(content(path()), "one\nfour\n");
+}
+
 TEST_F(LineFileTest, BeginMovesOldFilesAside) {
   for (const char* text : {"first\n", "second\n", "third\n"}) LineFile::begin(path()).append(text);
   EXPECT_EQ(content(folder_ / "metrics.1.jsonl"), "first\n");

@@ -144,18 +144,38 @@ TEST_F(SpansTest, CollectivesNameTheirStep) {
   EXPECT_TRUE(row["seconds"].is_null());
 }
 
-TEST_F(SpansTest, ADumpWritesWhatIsOpenAndClosesItOnce) {
+TEST_F(SpansTest, ADumpWritesWhatIsOpenForTheCaseThatTheProcessEnds) {
   Spans spans{sdk::Host(host_.table())};
   spans.run_begin(run());
   phase(spans, TITAN_IN_STEP, false, 1);
   phase(spans, TITAN_IN_FORWARD, false, 1);
   spans.dump(dump_event(TITAN_DUMP_TIMEOUT));
-  ASSERT_THAT(kinds(), ElementsAre("run", "span forward", "span step", "event timeout"));
-  EXPECT_EQ(rows().back()["text"], "all_reduce was not joined (step 1, forward)");
-  phase(spans, TITAN_IN_FORWARD, true, 1);
-  phase(spans, TITAN_IN_STEP, true, 1);
+  ASSERT_THAT(kinds(), ElementsAre("run", "event timeout", "span forward", "span step"));
+  EXPECT_EQ(rows().at(1)["text"], "all_reduce was not joined (step 1, forward)");
+}
+
+TEST_F(SpansTest, WhereItGoesOnThePhasesEndWhenTheyDo) {
+  Spans spans{sdk::Host(host_.table())};
+  spans.run_begin(run());
+  phase(spans, TITAN_IN_STEP, false, 1);
+  spans.dump(dump_event(TITAN_DUMP_TIMEOUT));
+  phase(spans, TITAN_IN_STEP, true, 1, 5);
   spans.run_end(end(TITAN_ERROR_RESOURCE, "no memory"));
-  EXPECT_THAT(kinds(), ElementsAre("run", "span forward", "span step", "event timeout", "event out_of_memory"));
+  ASSERT_THAT(kinds(), ElementsAre("run", "event timeout", "span step", "event out_of_memory"));
+  EXPECT_DOUBLE_EQ(rows().at(2)["seconds"].get<double>(), 4);
+}
+
+TEST_F(SpansTest, ADumpBeforeTheRunBeginsLeavesTheFormerRunAlone) {
+  {
+    Spans spans{sdk::Host(host_.table())};
+    spans.run_begin(run());
+    for (std::int64_t number = 1; number <= 3; ++number) spans.step_end(step(number));
+  }
+  Spans spans{sdk::Host(host_.table())};
+  spans.dump(dump_event(TITAN_DUMP_REQUEST));
+  EXPECT_THAT(kinds(), ElementsAre("run", "step", "step", "step"));
+  spans.run_begin(run(3));
+  EXPECT_THAT(kinds(), ElementsAre("run", "step", "step", "run", "event dump"));
 }
 
 TEST_F(SpansTest, ADumpOnRequestClosesNothing) {
