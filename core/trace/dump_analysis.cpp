@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -79,14 +80,24 @@ class Analyser {
       calls_[group][dump.rank].collectives.emplace(call.sequence, &call);
       return;
     }
-    if (call.source < 0) return;
-    const Ranks& ranks = analysis_.groups[group].ranks;
-    const auto global = [&](std::int64_t rank) {
-      return static_cast<std::size_t>(rank) < ranks.size() ? ranks[static_cast<std::size_t>(rank)] : rank;
-    };
-    Transfers& transfers = transfers_[group][{global(call.source), global(call.target)}];
     const bool is_send = dumps_.text(call.op) == "send";
+    const std::optional<Pair> pair = pair_of(dump.rank, call, is_send, analysis_.groups[group].ranks);
+    if (!pair) return;
+    Transfers& transfers = transfers_[group][*pair];
     (is_send ? transfers.sends : transfers.receives).push_back(&call);
+  }
+
+  /// Global ranks of a send or receive; a dump names them by their places in the group, or as they are. Nothing when
+  /// the rank of the dump is not its own side of it.
+  static std::optional<Pair> pair_of(std::int64_t rank, const Call& call, bool is_send, const Ranks& ranks) {
+    if (call.source < 0 || call.target < 0) return std::nullopt;
+    const auto global = [&](std::int64_t place) {
+      return static_cast<std::size_t>(place) < ranks.size() ? ranks[static_cast<std::size_t>(place)] : place;
+    };
+    for (const Pair pair : {Pair{global(call.source), global(call.target)}, Pair{call.source, call.target}}) {
+      if ((is_send ? pair.source : pair.target) == rank) return pair;
+    }
+    return std::nullopt;
   }
 
   /// Ranks of a group that no dump lists are those that called it.
@@ -133,6 +144,7 @@ class Analyser {
     for (const Call& call : state.dump->calls) {
       state.last = &call;
       if (state.open == nullptr && !call.is_done) state.open = &call;
+      analysis_.has_open = analysis_.has_open || !call.is_done;
     }
     return state;
   }

@@ -54,7 +54,11 @@ struct Analysis {
   std::vector<Finding> findings;    // the cause first, the others by time
   std::vector<std::int64_t> chain;  // ranks of which each waits for the next, the last in the first finding
   bool is_circle = false;
+  bool has_open = false;        // some rank has a call that is not over
   std::size_t num_matched = 0;  // collectives that all members made and finished
+
+  /// Whether nothing is wrong, and nothing open.
+  bool is_consistent() const { return findings.empty() && !has_open; }
 };
 
 /// Compares the calls of all ranks. Points into `dumps`, which must outlive it.

@@ -24,8 +24,10 @@ class Verdict {
   Verdict(const Dumps& dumps, const Analysis& analysis) : dumps_(dumps), analysis_(analysis) {}
 
   std::string text() {
-    if (analysis_.findings.empty()) {
+    if (analysis_.is_consistent()) {
       nothing_wrong();
+    } else if (analysis_.findings.empty()) {
+      only_open();
     } else {
       const Finding& cause = analysis_.findings.front();
       note_requests();
@@ -53,6 +55,18 @@ class Verdict {
     if (!analysis_.without_dump.empty()) {
       line("  not known: what ", rank_word(analysis_.without_dump), " did, there is no dump of ",
            analysis_.without_dump.size() == 1 ? "it" : "them");
+    }
+  }
+
+  /// Calls that cannot be compared, because no peer or no number is known of them.
+  void only_open() {
+    note_requests();
+    line("nothing differs in these dumps, but not everything is complete:");
+    std::size_t count = 0;
+    for (const RankState& state : analysis_.ranks) {
+      if (state.open == nullptr || ++count > kMostRanks) continue;
+      line("  rank ", state.rank, " waits in ", call_text(dumps_, *state.open), origin(*state.open));
+      tell_place(state.rank);
     }
   }
 
@@ -138,7 +152,8 @@ class Verdict {
   void tell_reason(const Finding& cause) {
     for (const std::int64_t rank : cause.waiting) {
       const RankState* state = state_of(rank);
-      if (state == nullptr || !state->dump->facts || state->dump->facts->reason.empty()) continue;
+      if (state == nullptr || state->dump == nullptr || !state->dump->facts || state->dump->facts->reason.empty())
+        continue;
       // Nobody gave up in a run that was only looked at.
       if (state->dump->facts->cause == "request" || state->dump->facts->cause == "exit") continue;
       for (const std::string& part : split(state->dump->facts->reason, '\n')) {

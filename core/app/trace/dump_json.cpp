@@ -79,7 +79,7 @@ Json finding_json(const Dumps& dumps, const Analysis& analysis, const trace::Fin
 }  // namespace
 
 std::string dump_json(const Dumps& dumps, const Analysis& analysis) {
-  Json json{{"consistent", analysis.findings.empty()},
+  Json json{{"consistent", analysis.is_consistent()},
             {"verdict", trace::verdict(dumps, analysis)},
             {"folder", dumps.folder},
             {"world_size", analysis.world_size},

@@ -136,6 +136,23 @@ TEST(DumpAnalysisTest, SendsAndReceivesMatchInPairs) {
   EXPECT_EQ(analyse(other).findings[0].problem, Problem::mismatch);
 }
 
+TEST(DumpAnalysisTest, RanksOfATransferArePlacesInItsGroup) {
+  const std::vector<std::pair<std::string, std::string>> groups{{"pp", "[1, 3]"}};
+  const auto transfer = [](const char* op, const char* state) { return call(op, 1, state, Json::array({4}), "pp"); };
+  const Dumps dumps = dumps_of({dump({}), dump({transfer("send 0->1", "started")}, "", groups), dump({}),
+                                dump({transfer("recv 1<-0", "started")}, "", groups)});
+  const Analysis analysis = analyse(dumps);
+  ASSERT_THAT(analysis.findings, SizeIs(1));
+  EXPECT_EQ(analysis.findings[0].source, 1);
+  EXPECT_EQ(analysis.findings[0].target, 3);
+  EXPECT_EQ(analysis.findings[0].problem, Problem::not_complete);
+}
+
+TEST(DumpAnalysisTest, ATransferOfOtherRanksIsNotCompared) {
+  const Dumps dumps = dumps_of({dump({call("send 1->0", 1, "started")}), dump({})});
+  EXPECT_THAT(analyse(dumps).findings, IsEmpty());
+}
+
 TEST(DumpAnalysisTest, WhereTheStartIsForgottenOnlyOpenTransfersCount) {
   const Json later = call("recv 1<-0", 8, "started");
   const Dumps dumps = dumps_of({dump({call("send 0->1", 1, "completed")}), dump({later})});

@@ -74,6 +74,15 @@ TEST(DumpVerdictTest, SaysThatNothingIsWrong) {
   EXPECT_THAT(verdict_of({dump({kDone}), Json()}), HasSubstr("not known: what rank 1 did"));
 }
 
+TEST(DumpVerdictTest, AnOpenCallThatCannotBeComparedIsNotPassedOver) {
+  Json batch = call("coalesced", 1, "started");
+  batch["is_p2p"] = true;
+  const std::string text = verdict_of({dump({batch}, "step 3"), dump({kDone})});
+  EXPECT_THAT(text, StartsWith("nothing differs in these dumps, but not everything is complete:\n"
+                               "  rank 0 waits in coalesced number 0 of fsdp_desc, [4] Float, for layers.1\n"
+                               "  rank 0 is at step 3\n"));
+}
+
 TEST(DumpVerdictTest, ATransferNamesBothRanks) {
   EXPECT_THAT(verdict_of({dump({}), dump({call("recv 1<-0", 1, "started")})}),
               StartsWith("rank 0 never sent what is waited for: number 1 from rank 0 to rank 1 in fsdp_desc\n"));
