@@ -48,9 +48,12 @@ std::string text_of(const Difference& difference) {
 }
 
 std::string describe(const std::map<std::int64_t, std::vector<std::int64_t>>& ranks_by_hash) {
-  std::vector<std::string> sides;
-  for (const auto& [hash, ranks] : ranks_by_hash) sides.push_back(list_ranks(ranks));
-  return join(sides, " | ");
+  std::vector<std::vector<std::int64_t>> sides;
+  for (const auto& [hash, ranks] : ranks_by_hash) sides.push_back(ranks);
+  std::sort(sides.begin(), sides.end());
+  std::vector<std::string> texts;
+  for (const auto& ranks : sides) texts.push_back(list_ranks(ranks));
+  return join(texts, " | ");
 }
 
 /// hashes[i * parameters + j] of member i's parameter j, the same on all members: so is the answer.

@@ -38,7 +38,8 @@ void NonFiniteLocator::describe(sdk::Describe& declare) {
   declare.options({
       {kAlwaysOption, false,
        "Look at what goes into and out of every module in every step, forward and backward, and stop at the first "
-       "number that is not finite; slow. Without it a step is looked at when its loss or gradient norm is not finite.",
+       "number that is not finite, or so large that its square is not; slow. Without it a step is looked at when its "
+       "loss or gradient norm is not finite.",
        sdk::must_match},
       {kPolicyOption, "stop",
        "What to do with a step whose loss or gradient norm is not finite, once its cause is told: stop, before the "
@@ -80,9 +81,9 @@ Judgement NonFiniteLocator::judge(const titan_outcome& outcome) {
 
 Sighting NonFiniteLocator::found(const titan_outcome& outcome) {
   if (!kept_.empty()) return {{ComputationPlace::before_the_step}, sdk::concat("before the step: ", kept_)};
-  if (outcome.is_finite != 0) return watch_->first();
+  if (outcome.is_finite != 0 && !always_) return watch_->first();
   const Sighting mine = watch_->origin();
-  if (!mine.text.empty()) return mine;
+  if (!mine.text.empty() || outcome.is_finite != 0) return mine;
   const std::string gradients = describe_state_trouble(*handles_, {TITAN_STATE_GRADIENT});
   if (gradients.empty()) return mine;
   return {{ComputationPlace::after_reduction},

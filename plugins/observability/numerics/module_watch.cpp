@@ -10,9 +10,14 @@
 namespace titan::observability {
 namespace {
 
-// What a caller sees of a module, and what the module itself sees: interceptors of strategies stand in between.
+// What a caller sees of a module, and what the module itself sees: strategies stand in between.
 constexpr std::int32_t kOutermost = std::numeric_limits<std::int32_t>::min();
-constexpr std::int32_t kInnermost = std::numeric_limits<std::int32_t>::max();
+constexpr std::int32_t kInside = std::numeric_limits<std::int32_t>::max() - 1;
+
+constexpr const char* kByStrategies = " as strategies give it";
+
+/// What is looked at: a tensor that a module is given or gives, or a gradient of one.
+enum class Kind { value, gradient };
 
 }  // namespace
 
@@ -33,14 +38,14 @@ struct ModuleWatch::State {
   const strategy::Module& module(titan_module id) const { return modules.at(id - 1); }
 
   /// Looks at a tensor of a call, which `what` says: "output 0".
-  Range look(const at::Tensor& tensor, const Call& call, const std::string& what) {
+  Range look(Kind kind, const at::Tensor& tensor, const Call& call, const std::string& what) {
     const Range range = range_of(tensor);
     if (!range.is_known || !is_on || is_seen(first)) return range;
     ++num_looks;
     if (!range.is_finite()) {
-      first = sighting(tensor, call, what);
+      first = sighting(kind, tensor, call, what);
     } else if (!is_seen(large) && range.is_large(tensor.scalar_type())) {
-      large = sighting(tensor, call, what);
+      large = sighting(kind, tensor, call, what);
     }
     last = sdk::concat(what, " of ", module(call.module).name());
     return range;
@@ -55,18 +60,18 @@ struct ModuleWatch::State {
     return place;
   }
 
-  Sighting sighting(const at::Tensor& tensor, const Call& call, const std::string& what) const {
+  Sighting sighting(Kind kind, const at::Tensor& tensor, const Call& call, const std::string& what) const {
     const titan_place place = here();
     const bool in_backward = place.phase == TITAN_IN_BACKWARD;
     const std::int64_t stage = place.stage;
     return {{ComputationPlace::in_a_module, place.micro_batch, in_backward ? 1 : 0, in_backward ? -stage : stage,
              num_looks},
-            describe(tensor, call, what, place)};
+            describe(kind, tensor, call, what, place)};
   }
 
-  std::string describe(const at::Tensor& tensor, const Call& call, const std::string& what,
+  std::string describe(Kind kind, const at::Tensor& tensor, const Call& call, const std::string& what,
                        const titan_place& place) const {
-    const bool in_backward = place.phase == TITAN_IN_BACKWARD && !call.is_recomputed;
+    const bool in_backward = kind == Kind::gradient;
     std::string text = sdk::concat(in_backward          ? "in backward of "
                                    : call.is_recomputed ? "in the recomputed forward of "
                                                         : "in forward of ",
@@ -94,13 +99,28 @@ struct ModuleWatch::State {
     return text;
   }
 
+  /// Runs what remains of a call, and looks at what goes in and comes out.
+  strategy::Tensors around(const std::shared_ptr<State>& self, bool is_inside, strategy::Frame& frame,
+                           strategy::Next next, strategy::Inputs in) {
+    const auto call = std::make_shared<Call>(Call{frame.module().id(), frame.phase() == TITAN_PHASE_RECOMPUTATION, {}});
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      call->inputs.push_back(look(Kind::value, in[i], *call, sdk::concat("input ", i, is_inside ? kByStrategies : "")));
+    }
+    strategy::Tensors out = next(frame, in);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      look(Kind::value, out[i], *call, sdk::concat("output ", i, is_inside ? "" : kByStrategies));
+      look_in_backward(self, out[i], call, sdk::concat("gradient of output ", i, is_inside ? kByStrategies : ""));
+    }
+    return out;
+  }
+
   /// Looks at a tensor's gradient, when backward comes to it.
   void look_in_backward(const std::shared_ptr<State>& self, const at::Tensor& tensor, const std::shared_ptr<Call>& call,
                         std::string what) {
     if (!tensor.requires_grad() || !at::GradMode::is_enabled()) return;
     tensor.register_hook([self, call, what = std::move(what)](const at::TensorBase& gradient) {
       strategy::run_in_backward([&] {
-        if (self->is_on) self->look(at::Tensor(gradient), *call, what);
+        if (self->is_on) self->look(Kind::gradient, at::Tensor(gradient), *call, what);
       });
     });
   }
@@ -113,8 +133,6 @@ struct ModuleWatch::State {
   std::int64_t num_looks = 0;
   std::string last;  // that was looked at
   Sighting first, large;
-  /// Calls that run, outermost first: what stands outermost at a module tells what stands innermost.
-  std::vector<std::shared_ptr<Call>> running;
 };
 
 ModuleWatch::ModuleWatch(const sdk::GuardHandles& handles) : state_(std::make_shared<State>(handles)) {}
@@ -128,7 +146,6 @@ void ModuleWatch::start() {
   state_->last.clear();
   state_->first = {};
   state_->large = {};
-  state_->running.clear();
   state_->is_on = true;
   hook_parameters();
 }
@@ -149,36 +166,13 @@ Sighting ModuleWatch::origin() const {
 }
 
 void ModuleWatch::attach() {
-  using strategy::Frame, strategy::Inputs, strategy::Next, strategy::Tensors;
-  const auto outer = [state = state_](Frame& frame, Next next, Inputs in) {
-    if (!state->is_on) return next(frame, in);
-    const auto call = std::make_shared<Call>(Call{frame.module().id(), frame.phase() == TITAN_PHASE_RECOMPUTATION, {}});
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      call->inputs.push_back(state->look(in[i], *call, sdk::concat("input ", i)));
-    }
-    state->running.push_back(call);
-    Tensors out = next(frame, in);
-    state->running.pop_back();
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      state->look(out[i], *call, sdk::concat("output ", i));
-      state->look_in_backward(state, out[i], call, sdk::concat("gradient of output ", i));
-    }
-    return out;
-  };
-  const auto inner = [state = state_](Frame& frame, Next next, Inputs in) {
-    if (!state->is_on || state->running.empty() || !at::GradMode::is_enabled()) return next(frame, in);
-    Tensors inputs = in;
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      if (!in[i].requires_grad()) continue;
-      // A node of its own: its gradient is what this module alone gives its input.
-      inputs[i] = in[i].view_as(in[i]);
-      state->look_in_backward(state, inputs[i], state->running.back(), sdk::concat("gradient of input ", i));
-    }
-    return next(frame, inputs);
-  };
   for (const strategy::Module& module : state_->modules) {
-    strategy::attach(state_->tree.at_priority(kOutermost), module, outer);
-    strategy::attach(state_->tree.at_priority(kInnermost), module, inner);
+    for (const bool is_inside : {false, true}) {
+      strategy::attach(state_->tree.at_priority(is_inside ? kInside : kOutermost), module,
+                       [state = state_, is_inside](strategy::Frame& frame, strategy::Next next, strategy::Inputs in) {
+                         return state->is_on ? state->around(state, is_inside, frame, next, in) : next(frame, in);
+                       });
+    }
   }
 }
 
@@ -192,7 +186,7 @@ void ModuleWatch::hook_parameters() {
       const std::string what = sdk::concat("gradient of parameter ", parameter.name());
       const unsigned hook = tensor.register_hook([state = state_, call, what](const at::TensorBase& gradient) {
         strategy::run_in_backward([&] {
-          if (state->is_on) state->look(at::Tensor(gradient), *call, what);
+          if (state->is_on) state->look(Kind::gradient, at::Tensor(gradient), *call, what);
         });
       });
       hooks_.emplace_back(tensor, hook);

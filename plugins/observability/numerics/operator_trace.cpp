@@ -1,10 +1,13 @@
 #include "plugins/observability/numerics/operator_trace.hpp"
 
+#include <ATen/core/function_schema.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/ivalue.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "plugins/observability/numerics/signature.hpp"
@@ -20,16 +23,41 @@ OperatorTrace*& current() {
   return instance;
 }
 
-void add(std::uint64_t& hash, const at::Tensor& tensor) { hash = (hash ^ hash_of(tensor)) * kFactor + 1; }
+void add(std::uint64_t& hash, const c10::IValue& value) {
+  const auto add_tensor = [&hash](const at::Tensor& tensor) { hash = (hash ^ hash_of(tensor)) * kFactor + 1; };
+  if (value.isTensor()) add_tensor(value.toTensor());
+  if (!value.isTensorList()) return;
+  for (const at::Tensor& tensor : value.toTensorVector()) add_tensor(tensor);
+}
 
-template <class Values>
-std::uint64_t hash_of_values(const Values& values) {
-  std::uint64_t hash = 0;
-  for (const c10::IValue& value : values) {
-    if (value.isTensor()) add(hash, value.toTensor());
-    if (!value.isTensorList()) continue;
-    for (const at::Tensor& tensor : value.toTensorVector()) add(hash, tensor);
+bool is_written(const c10::Argument& argument) {
+  return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+}
+
+/// Whether an operator makes values: not those that show a tensor in another way, or give memory that nobody wrote yet.
+bool makes_values(const c10::FunctionSchema& schema) {
+  const std::string& name = schema.name();
+  for (const char* part : {"empty", "set_", "resize", "alias", "detach"}) {
+    if (name.find(part) != std::string::npos) return false;
   }
+  return std::none_of(schema.returns().begin(), schema.returns().end(), [](const c10::Argument& result) {
+    return result.alias_info() != nullptr && !result.alias_info()->isWrite();
+  });
+}
+
+/// Hashes what an operator reads: what it is about to write over may be anything.
+std::uint64_t hash_of_inputs(const c10::FunctionSchema& schema, const at::RecordFunction& function) {
+  std::uint64_t hash = 0;
+  const auto inputs = function.inputs();
+  for (std::size_t i = 0; i < std::min(inputs.size(), schema.arguments().size()); ++i) {
+    if (!is_written(schema.arguments()[i])) add(hash, inputs[i]);
+  }
+  return hash;
+}
+
+std::uint64_t hash_of_outputs(const at::RecordFunction& function) {
+  std::uint64_t hash = 0;
+  for (const c10::IValue& output : function.outputs()) add(hash, output);
   return hash;
 }
 
@@ -67,6 +95,8 @@ OperatorTrace::~OperatorTrace() {
 std::unique_ptr<at::ObserverContext> OperatorTrace::begins(const at::RecordFunction& function) {
   OperatorTrace* trace = current();
   if (trace == nullptr) return nullptr;
+  const std::optional<c10::FunctionSchema> schema = function.operator_schema();
+  if (!schema || !makes_values(*schema)) return nullptr;
   // What hashing calls is not traced.
   const at::DisableRecordFunctionGuard not_these;
   const at::NoGradGuard no_grad;
@@ -78,7 +108,7 @@ std::unique_ptr<at::ObserverContext> OperatorTrace::begins(const at::RecordFunct
   // What is recomputed in backward runs forward.
   const bool in_backward = place.module == TITAN_MODULE_ROOT && running.in_backward;
   context->traced = {function.name(), in_backward ? running.module : place.module, in_backward,
-                     hash_of_values(function.inputs()), 0};
+                     hash_of_inputs(*schema, function), 0};
   return context;
 }
 
@@ -88,7 +118,7 @@ void OperatorTrace::ends(const at::RecordFunction& function, at::ObserverContext
   const at::DisableRecordFunctionGuard not_these;
   const at::NoGradGuard no_grad;
   auto& traced = static_cast<Begin*>(context)->traced;
-  traced.outputs = hash_of_values(function.outputs());
+  traced.outputs = hash_of_outputs(function);
   trace->operators_.push_back(traced);
 }
 
@@ -101,7 +131,8 @@ std::string first_difference(const std::vector<TracedOperator>& first, const std
       return sdk::concat(a.name, " ran first and ", b.name, " in its place then, ", place(b, name_of));
     }
     if (a.inputs != b.inputs) {
-      return sdk::concat(b.name, " was given other values, which no operator before it had made, ", place(b, name_of));
+      return sdk::concat(b.name, " was given other values, which none of this rank's operators had made, ",
+                         place(b, name_of));
     }
     if (a.outputs != b.outputs)
       return sdk::concat(b.name, " gave other values for the same inputs, ", place(b, name_of));

@@ -36,9 +36,22 @@ class Offsets {
   std::map<std::string, strategy::Part> parts_;
 };
 
+bool is_of_squares(const KeptTensor& kept) {
+  return kept.kind == TITAN_STATE_OPTIMIZER && kept.name.ends_with(".exp_avg_sq");
+}
+
 bool is_in_trouble(const KeptTensor& kept) {
   const Range range = range_of(kept.tensor);
-  return !range.is_finite() || (kept.kind != TITAN_STATE_GRADIENT && range.is_large(kept.tensor.scalar_type()));
+  if (!range.is_finite() || (is_of_squares(kept) && range.low < 0)) return true;
+  return kept.kind != TITAN_STATE_GRADIENT && range.is_large(kept.tensor.scalar_type());
+}
+
+std::string trouble_of(const KeptTensor& kept, const Offsets& offsets) {
+  const Range range = range_of(kept.tensor);
+  if (is_of_squares(kept) && range.is_finite() && range.low < 0) {
+    return sdk::concat("it has negative values, which a mean of squares has not: ", describe(range));
+  }
+  return describe_trouble(kept.tensor, offsets.of(kept.name, kept.tensor));
 }
 
 }  // namespace
@@ -54,9 +67,8 @@ std::string describe_state_trouble(const sdk::GuardHandles& handles, const std::
   }
   if (found.empty()) return {};
   const KeptTensor& first = found.front();
-  std::string text =
-      sdk::concat(first.name, " (", type_and_shape(first.tensor),
-                  ") is not finite: ", describe_trouble(first.tensor, Offsets(handles).of(first.name, first.tensor)));
+  std::string text = sdk::concat(first.name, " (", type_and_shape(first.tensor),
+                                 ") is not finite: ", trouble_of(first, Offsets(handles)));
   for (std::size_t i = 1; i < std::min(found.size(), kMostNamed); ++i) {
     text += sdk::concat(i == 1 ? "; others like it: " : ", ", found[i].name);
   }

@@ -1,7 +1,9 @@
 // A strategy that does one thing wrong, on top of what the others do right.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/ones_like.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,16 +31,19 @@ class Plugin {
 
   static void describe(sdk::Describe& declare) {
     declare.option({"faulty.fault", "none", "What is done wrong.",
-                    sdk::one_of({"none", "factor", "missing_reduction", "wrong_offset", "positions", "output"}),
+                    sdk::one_of({"none", "factor", "missing_reduction", "wrong_offset", "positions", "output", "nan"}),
                     sdk::must_match});
     declare.option({"faulty.axis", "fsdp", "The group whose ranks the fault is about.", sdk::must_match});
+    declare.option({"faulty.rank", -1, "The rank that gives a NaN. -1: all.", sdk::at_least(-1), sdk::must_match});
     declare.option({"faulty.module", "layers.0.attention.wq", "Where.", sdk::must_match});
   }
 
   explicit Plugin(sdk::Host host) : host_(host), fault_(host.config().string("faulty.fault")) {}
 
   void apply(Tree tree, Mesh mesh) {
-    if (mesh.group("world").size() == 1) fault_ = "none";
+    const std::int64_t rank = host_.config().integer("faulty.rank");
+    const bool is_alone = mesh.group("world").size() == 1, is_spared = rank >= 0 && host_.rank() != rank;
+    if (fault_ == "nan" ? is_spared : is_alone) fault_ = "none";
     group_.emplace(mesh.group(host_.config().string("faulty.axis")));
     const auto found = strategy::modules(tree, host_.config().string("faulty.module"));
     if (fault_ == "none" || found.empty()) return;
@@ -48,6 +53,7 @@ class Plugin {
       if (fault_ == "missing_reduction") collect_summands();
       strategy::Tensors out = next(frame, in);
       if (fault_ == "output") out.front() = out.front().mul(1.001);
+      if (fault_ == "nan") out.front() = with_nan(out.front());
       return out;
     });
   }
@@ -74,6 +80,12 @@ class Plugin {
       const at::Tensor mine(gradient);
       summand_ = summand_.defined() ? summand_ + mine : mine.clone();
     });
+  }
+
+  static at::Tensor with_nan(const at::Tensor& tensor) {
+    at::Tensor factor = at::ones_like(tensor.detach());
+    factor.view({-1})[3].fill_(std::numeric_limits<double>::quiet_NaN());
+    return tensor.mul(factor);
   }
 
   /// What of a tensor of the gathered parameter this rank keeps.

@@ -20,7 +20,7 @@ TEST(OperatorTrace, TheFirstOperatorThatDiffersIsNamed) {
   EXPECT_EQ(difference({{"aten::mm", 4, false, 1, 9}, {"aten::add", 4, true, 9, 3}}),
             "aten::mm gave other values for the same inputs, forward of layers.0");
   EXPECT_EQ(difference({kTrace[0], {"aten::add", 4, true, 8, 3}}),
-            "aten::add was given other values, which no operator before it had made, backward of layers.0");
+            "aten::add was given other values, which none of this rank's operators had made, backward of layers.0");
   EXPECT_THAT(difference({kTrace[0], {"aten::mul", 0, true, 2, 3}}), HasSubstr("aten::add ran first and aten::mul"));
   EXPECT_THAT(difference({kTrace[0]}), HasSubstr("aten::add ran in one of two runs only"));
 }
