@@ -131,6 +131,15 @@ void install(int signal, void (*handler)(int), int flags) {
   ::sigaction(signal, &action, nullptr);
 }
 
+/// Whoever looks at the thread's stack is to see what it does, and not this.
+void install_dump_request() {
+  struct sigaction action = {};
+  action.sa_handler = on_dump_request;
+  action.sa_flags = SA_RESTART;
+  ::sigfillset(&action.sa_mask);
+  ::sigaction(kDumpSignal, &action, nullptr);
+}
+
 void install_stop(int signal) {
   struct sigaction action = {};
   action.sa_sigaction = on_stop_signal;
@@ -158,7 +167,7 @@ void install_stop_signals() {
   for (const int signal : stop_signals()) install_stop(signal);
   install(SIGALRM, on_alarm, SA_RESTART);
   dump_requests();  // made here: a handler must not
-  install(SIGUSR2, on_dump_request, SA_RESTART);
+  install_dump_request();
   // A reader that left and a file at its size limit are errors of the write, not the end of the run.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -10,9 +10,20 @@ namespace {
 
 constexpr std::size_t kLongestErrorText = 4096;
 
+/// Of several lines those stay lines that can be nobody else's: indented ones.
+std::string printable_lines(std::string_view text) {
+  constexpr std::string_view kBreak = "\n  ";
+  std::string lines;
+  for (std::size_t end = text.find(kBreak); end != std::string_view::npos; end = text.find(kBreak)) {
+    lines += concat(printable(text.substr(0, end)), kBreak);
+    text.remove_prefix(end + kBreak.size());
+  }
+  return lines + printable(text);
+}
+
 std::string text_of(titan_string text) {
   if (text.data == nullptr) return "no text";
-  return shortened(printable(std::string_view(text.data, text.size)), kLongestErrorText);
+  return shortened(printable_lines(std::string_view(text.data, text.size)), kLongestErrorText);
 }
 
 }  // namespace

@@ -46,7 +46,11 @@ titan_place Position::place() const {
 }
 
 std::string Position::describe() const {
-  const titan_place now = place();
+  titan_place now = place();
+  if (const std::int32_t failed = failed_phase.load(std::memory_order_relaxed); failed >= 0) {
+    now.phase = failed;
+    now.micro_batch = failed_micro_batch.load(std::memory_order_relaxed);
+  }
   std::vector<std::string> parts;
   if (now.step > 0) parts.push_back(concat("step ", now.step));
   if (now.micro_batch >= 0) parts.push_back(concat("micro-batch ", now.micro_batch));
@@ -73,13 +77,18 @@ PhaseScope::PhaseScope(std::int32_t phase, std::int32_t micro_batch, std::uint32
   phase_before_ = position_->phase.exchange(phase, std::memory_order_relaxed);
   micro_batch_before_ = position_->micro_batch.exchange(micro_batch, std::memory_order_relaxed);
   stage_before_ = position_->stage.exchange(stage, std::memory_order_relaxed);
+  position_->failed_phase.store(-1, std::memory_order_relaxed);
   tell(false);
 }
 
 PhaseScope::~PhaseScope() {
   if (position_ == nullptr) return;
   tell(true);
-  if (std::uncaught_exceptions() > num_exceptions_) return;
+  if (std::uncaught_exceptions() > num_exceptions_ && position_->failed_phase.load(std::memory_order_relaxed) < 0) {
+    position_->failed_micro_batch.store(position_->micro_batch.load(std::memory_order_relaxed),
+                                        std::memory_order_relaxed);
+    position_->failed_phase.store(phase_, std::memory_order_relaxed);
+  }
   position_->phase.store(phase_before_, std::memory_order_relaxed);
   position_->micro_batch.store(micro_batch_before_, std::memory_order_relaxed);
   position_->stage.store(stage_before_, std::memory_order_relaxed);

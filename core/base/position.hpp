@@ -24,7 +24,8 @@ class Position {
   std::string_view module_name(std::uint32_t module) const;
   /// A copy of all of it.
   titan_place place() const;
-  /// In words: "step 3, micro-batch 0, forward, in layers.2.attention"; what is not known is left out.
+  /// In words: "step 3, micro-batch 0, forward, in layers.2.attention"; what is not known is left out. After an
+  /// exception: where that came from.
   std::string describe() const;
 
   std::atomic<std::int32_t> phase{TITAN_IN_START};
@@ -32,6 +33,8 @@ class Position {
   std::atomic<std::int32_t> micro_batch{-1};
   std::atomic<std::uint32_t> stage{0};
   std::atomic<std::uint32_t> module{0};
+  /// The innermost phase that an exception has ended since the last one began, and its micro-batch; -1: none.
+  std::atomic<std::int32_t> failed_phase{-1}, failed_micro_batch{-1};
 
   /// Seconds that all ranks were held while this one's training thread was in a phase; who takes them sets them to 0.
   /// Training thread.
@@ -64,7 +67,7 @@ class PositionScope {
 };
 
 /// A phase of the calling thread's rank, while it lives: sets the position and tells whoever listens. Where an
-/// exception ends it the position stays, for those who write down where the rank failed. Without a rank nothing.
+/// exception ends it, that is remembered for those who write down where the rank failed. Without a rank nothing.
 class PhaseScope {
  public:
   /// `micro_batch` and `stage` where the phase has them.

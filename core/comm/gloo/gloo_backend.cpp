@@ -2,6 +2,7 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/record_function.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 
 #include "core/base/error.hpp"
 #include "core/comm/description.hpp"
+#include "core/comm/gloo/stray_errors.hpp"
 #include "core/comm/processes/runner.hpp"
 #include "core/comm/reduction.hpp"
 
@@ -71,7 +73,8 @@ class GlooBackend : public ProcessBackend {
   explicit GlooBackend(const BackendParts& parts)
       : ProcessBackend(static_cast<int>(parts.facts.position), static_cast<int>(parts.facts.members.size())),
         inner_(connect_gloo(parts)),
-        works_(parts.works) {}
+        works_(parts.works),
+        stray_errors_(parts.works) {}
 
   const std::string getBackendName() const override { return "gloo"; }
 
@@ -106,6 +109,7 @@ class GlooBackend : public ProcessBackend {
     // Gloo's own reduces the whole input on every rank, in an order that depends on the position. This way half as much
     // is sent, and sums have the same bits as those of rank threads.
     return run([inner = inner_, out, in, op = reduce_of(options.reduceOp)]() mutable -> InnerWork {
+      RECORD_USER_SCOPE("communication::reduce_scatter");
       at::Tensor parts = at::empty_like(in);
       std::vector<int64_t> even;
       inner->alltoall_base(parts, in, even, even)->wait();
@@ -171,6 +175,7 @@ class GlooBackend : public ProcessBackend {
 
   c10::intrusive_ptr<BreakableGloo> inner_;
   std::shared_ptr<PendingWorks> works_;
+  StrayErrors stray_errors_;
   Runner runner_;
 };
 

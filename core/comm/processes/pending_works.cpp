@@ -96,6 +96,15 @@ bool PendingWorks::fail(const std::string& reason) {
   return true;
 }
 
+void PendingWorks::fail_pending(const std::string& text) {
+  std::vector<Entry> works;
+  {
+    const std::lock_guard lock(mutex_);
+    works.swap(works_);
+  }
+  for (const Entry& entry : works) entry.work->fail(text);
+}
+
 bool PendingWorks::any() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(works_.begin(), works_.end(), [](const Entry& entry) { return !entry.work->isCompleted(); });

@@ -40,6 +40,8 @@ class PendingWorks {
   bool explains(const std::string& failure) const;
   /// Fails all works, now and later. The first reason counts; false: it was not the first.
   bool fail(const std::string& reason);
+  /// [any thread] Fails the works under way, but none that come later.
+  void fail_pending(const std::string& text);
   /// Whether calls are under way.
   bool any() const;
   /// The reason; empty: none yet.

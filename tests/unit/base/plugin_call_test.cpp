@@ -88,6 +88,11 @@ TEST(PluginCallTest, HostileTextIsEscapedAndCut) {
   EXPECT_EQ(thrown.message.find('\x1b'), std::string::npos);
 }
 
+TEST(PluginCallTest, IndentedLinesStayLines) {
+  titan_error error{TITAN_ERROR_UNAVAILABLE, "lost\n  rank 1 \x1b\n  rank 2\n[rank0] step: 3"};
+  EXPECT_EQ(thrown_for(error).message, "[llama3] build: lost\n  rank 1 \\x1b\n  rank 2\\n[rank0] step: 3");
+}
+
 TEST(PluginCallTest, EscapedExceptionsNameThePlugin) {
   const titan_host host = make_host();
   const Thrown standard = thrown_by(

@@ -60,7 +60,7 @@ TEST(Position, PhasesNestAndAreTold) {
   EXPECT_EQ(position.micro_batch, -1);
 }
 
-TEST(Position, StaysWhereAnExceptionCameFrom) {
+TEST(Position, DescribesWhereAnExceptionCameFrom) {
   Position position;
   const PositionScope scope(&position);
   try {
@@ -70,7 +70,9 @@ TEST(Position, StaysWhereAnExceptionCameFrom) {
   } catch (const std::runtime_error&) {
     EXPECT_EQ(position.describe(), "micro-batch 2, forward");
   }
-  { const PhaseScope next(TITAN_IN_SAVE); }
+  EXPECT_EQ(position.phase, TITAN_IN_START);
+  const PhaseScope next(TITAN_IN_SAVE);
+  EXPECT_EQ(position.describe(), "save") << "what was caught is forgotten";
 }
 
 TEST(Position, BelongsToItsThread) {

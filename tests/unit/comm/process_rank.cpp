@@ -143,6 +143,7 @@ void misbehave(Communicator& communicator, const std::string& fault) {
   if (fault == "throw") throw DataError("[data] row 7 is broken");
   if (fault == "sleep") std::this_thread::sleep_for(std::chrono::seconds(600));
   if (fault == "other") communicator.world().barrier();
+  if (fault == "shape") communicator.world().all_reduce(at::full({9000}, 1, at::kFloat))->wait();
   if (fault == "hold") communicator.hold();
   if (fault == "hold_and_die") communicator.hold();
   if (fault == "hold_and_die") std::this_thread::sleep_for(2 * communicator.timeout());

@@ -105,6 +105,14 @@ TEST_F(Processes, AnotherCallIsNamedOnBothSides) {
 }
 
 // Half a minute of waiting in all, with a limit of two seconds.
+TEST_F(Processes, AnotherShapeIsNamedOnBothSides) {
+  start_all(3, {.action = "shape", .culprit = 1, .timeout = "3000"});
+  for (const std::size_t rank : {0, 1, 2}) EXPECT_EQ(job_.wait(rank), kPeerLost) << job_.output(rank);
+  EXPECT_THAT(job_.output(0) + job_.output(2),
+              AllOf(HasSubstr("calls do not match"), HasSubstr("rank 1 calls all_reduce of float32 [9000]"),
+                    HasSubstr("calls all_reduce of float32 [4] in module layers.3")));
+}
+
 TEST_F(Processes, NobodysDeadlinePassesWhileARankHoldsThem) {
   start_all(3, {.action = "hold", .culprit = 1, .timeout = "2000"});
   for (const std::size_t rank : {0, 1, 2}) EXPECT_EQ(job_.wait(rank, seconds(120)), 0) << job_.output(rank);

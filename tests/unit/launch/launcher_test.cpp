@@ -207,7 +207,7 @@ TEST_F(Launch, AMuteCulpritsPeersAreQuotedAndDumpsCounted) {
   job_.traces_folder = folder_.write("traces/rank_9", "of an earlier run").parent_path();
   std::filesystem::last_write_time(job_.traces_folder / "rank_9",
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-  const std::string error = R"(printf '{"code": 69, "message": "missing rank 1\nat all_reduce", "rank": 0, )"
+  const std::string error = R"(printf '{"code": 69, "message": "missing rank 1\\nat all_reduce", "rank": 0, )"
                             R"("host": "h", "pid": %d, "time": 1, "moment": 1, "phase": "in training"}' $$)"
                             R"( >"$TITAN_ERROR_FILE"; touch ')" +
                             job_.traces_folder.string() + R"(/rank_0'; exit 69)";
