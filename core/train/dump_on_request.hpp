@@ -19,6 +19,8 @@ class DumpOnRequest {
   DumpOnRequest& operator=(const DumpOnRequest&) = delete;
 
  private:
+  void dump() const noexcept;
+
   Bell* requests_;
   std::function<void()> dump_;
   std::atomic<bool> ends_{false};

@@ -216,7 +216,9 @@ void Run::train_or_save_seed() {
   parts.checkpointer = checkpointer ? &*checkpointer : nullptr;
   parts.end_of_data_is_error = options_.end_of_data_is_error;
   announce(run_, options_, *ranks_, parts.begin);
+  position_.phase = TITAN_IN_STEP;  // between phases too, from here on
   run_training_loop(parts);
+  position_.phase = TITAN_IN_END;
 }
 
 void Run::fail() {
