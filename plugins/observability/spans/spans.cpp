@@ -76,6 +76,7 @@ void Spans::validation(const titan_validation_event& event) {
 
 void Spans::run_end(const titan_run_end_event& event) {
   const std::lock_guard lock(mutex_);
+  has_ended_ = true;
   rows_ += rows::event(name_of_end(event.code), epoch_seconds(), event.step, sdk::view(event.message));
   write(/*whatever=*/true);
 }
@@ -101,6 +102,8 @@ void Spans::span(const titan_span_event& event) {
 void Spans::dump(const titan_dump_event& event) {
   if (event.cause == TITAN_DUMP_EXIT) return;
   const std::lock_guard lock(mutex_);
+  // The end of the run has said it already.
+  if (has_ended_ && event.cause == TITAN_DUMP_ERROR) return;
   const double now = monotonic_seconds();
   const std::string text = sdk::concat(sdk::view(event.reason), " (", sdk::view(event.place), ')');
   rows_ += rows::event(name_of_dump(event.cause), now + offset_, step_, text);

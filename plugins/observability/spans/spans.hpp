@@ -54,7 +54,7 @@ class Spans : public Tool {
   std::filesystem::path path_;
   std::optional<LineFile> file_;
   std::size_t num_provisional_ = 0;  // bytes at the end of the file that hold only as long as nothing follows
-  bool is_begun_ = false, gave_up_ = false;
+  bool is_begun_ = false, has_ended_ = false, gave_up_ = false;
 };
 
 }  // namespace titan::observability

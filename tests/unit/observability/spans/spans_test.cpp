@@ -178,6 +178,14 @@ TEST_F(SpansTest, ADumpBeforeTheRunBeginsLeavesTheFormerRunAlone) {
   EXPECT_THAT(kinds(), ElementsAre("run", "step", "step", "run", "event dump"));
 }
 
+TEST_F(SpansTest, AnErrorIsToldOnce) {
+  Spans spans{sdk::Host(host_.table())};
+  spans.run_begin(run());
+  spans.run_end(end(TITAN_ERROR_NON_FINITE, "the loss is nan"));
+  spans.dump(dump_event(TITAN_DUMP_ERROR));
+  EXPECT_THAT(kinds(), ElementsAre("run", "event non_finite"));
+}
+
 TEST_F(SpansTest, ADumpOnRequestClosesNothing) {
   Spans spans{sdk::Host(host_.table())};
   spans.run_begin(run());
