@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace titan::observability {
@@ -30,13 +32,23 @@ std::string_view short_name(std::string_view name) {
 }
 
 /// Names of nodes and scopes may be made anew each time: one copy of each is kept.
-const char* kept_name(const char* name) {
+const char* kept_name(std::string_view name) {
   static auto* mutex = new std::mutex;
   static auto* names = new std::map<std::string, std::string, std::less<>>;
   const std::lock_guard lock(*mutex);
-  auto found = names->find(std::string_view(name));
+  auto found = names->find(name);
   if (found == names->end()) found = names->emplace(name, short_name(name)).first;
   return found->second.c_str();
+}
+
+/// The same, asking all threads' names for new ones alone.
+const char* known_name(std::string_view name) {
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  thread_local std::unordered_map<std::string, const char*, Hash, std::equal_to<>> mine;
+  const auto found = mine.find(name);
+  return found != mine.end() ? found->second : mine.emplace(name, kept_name(name)).first->second;
 }
 
 /// From which number on the nodes of the autograd graph belong to a module. Numbers grow as the thread records nodes.
@@ -100,11 +112,11 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   ThreadOperators& mine = operators();
   RunningOperator now = running_operator();
   if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
-    now.node = kept_name(function.name());
+    now.node = known_name(function.name());
     now.in_backward = true;
     now.module = mine.modules.of(function.seqNr());
   } else if (function.scope() == at::RecordScope::USER_SCOPE) {
-    now.scope = kept_name(function.name());
+    now.scope = known_name(function.name());
   } else {
     const bool is_passed_over =
         is_node_mark(function.name()) || (*now.op != '\0' && only_makes_a_tensor(function.name()));
