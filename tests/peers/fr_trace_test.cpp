@@ -59,8 +59,8 @@ TEST_F(FrTraceTest, FindsNothingInAPipelineThatEndedWell) {
 }
 
 TEST_F(FrTraceTest, NamesTheRankThatDidNotCome) {
-  ASSERT_THAT(launch(3, run({kShortTimeout}))
-                  .env("TITAN_MISCHIEF", "sleep")
+  ASSERT_THAT(launch(3, run({kShortTimeout}), {"--grace-seconds", "1"})
+                  .env("TITAN_MISCHIEF", "hang")
                   .env("TITAN_MISCHIEF_AT", "end:2")
                   .env("TITAN_MISCHIEF_RANK", "1")
                   .run(),
