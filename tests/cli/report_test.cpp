@@ -5,6 +5,7 @@
 namespace titan::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -37,6 +38,16 @@ class ReportTest : public CliTest {
 {"kind":"step","step":2,"loss":2,"grad_norm":1,"lr":0.1,"step_seconds":1,"data_seconds":0.1,"forward_seconds":0.2,"backward_seconds":0.3,"optimizer_seconds":0.1,"peak_memory_bytes":2000}
 {"kind":"event","name":"timeout","time":1780000003,"step":2,"text":"<script>alert(1)</script>"}
 )";
+  }
+
+  static std::string rank_error(int rank, int code, const std::string& message, const std::string& more = "") {
+    return R"({"code":)" + std::to_string(code) + R"(,"message":")" + message + R"(","rank":)" + std::to_string(rank) +
+           R"(,"host":"h","pid":1,"time":1780000004,"moment":1,"phase":"in training")" + more + "}";
+  }
+
+  static std::string event(const std::string& name, int time, int step, const std::string& text) {
+    return R"({"kind":"event","name":")" + name + R"(","time":)" + std::to_string(time) + R"(,"step":)" +
+           std::to_string(step) + R"(,"text":")" + text + "\"}\n";
   }
 
   std::string page() const { return read(folder_ / "run/report.html"); }
@@ -72,6 +83,46 @@ TEST_F(ReportTest, NothingOfAFileBecomesMarkupAndNothingIsLoaded) {
   EXPECT_THAT(html, HasSubstr("Failed: rank 1 first, in training, status 69"));
 }
 
+TEST_F(ReportTest, AMessageOfManyLinesStaysOne) {
+  write_run();
+  folder_.write("run/errors/rank_1.json", rank_error(1, 69, "late\\nrank 0 waits"));
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), HasSubstr("<pre>late\nrank 0 waits</pre>"));
+  EXPECT_THAT(page(), HasSubstr("<td>late\nrank 0 waits</td>"));
+}
+
+TEST_F(ReportTest, WhoStoppedAsAskedOrQuitDidNotFail) {
+  write_run();
+  folder_.write("run/spans/rank_0.jsonl", event("stopped", 1780000004, 2, "by SIGTERM"));
+  folder_.write("run/errors/rank_0.json", rank_error(0, 75, "stopped"));
+  folder_.write("run/errors/rank_1.json", rank_error(1, 130, "asked", R"(,"quit":true)"));
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), AllOf(HasSubstr("<p>Stopped after step 2</p>\n<pre>by SIGTERM</pre>"), Not(HasSubstr("Failed")),
+                            HasSubstr("<td>stopped as asked, status 75</td>"),
+                            HasSubstr("<td>quit at a prompt, status 130</td>")));
+  folder_.write("run/errors/rank_2.json", rank_error(2, 80, "not finite"));
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), HasSubstr("Failed: rank 2 first, in training, status 80"));
+}
+
+TEST_F(ReportTest, TheNewestEndingCounts) {
+  folder_.write("run/spans/rank_0.jsonl", event("stopped", 1000, 10, "") + event("out_of_memory", 2000, 12, "no room"));
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(),
+              HasSubstr("<p class=\"bad\">Failed after step 12: rank 0, out_of_memory</p>\n<pre>no room</pre>"));
+  folder_.write("run/spans/rank_0.jsonl", event("timeout", 1000, 10, "late") + event("end", 2000, 12, ""));
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), HasSubstr("<p>Ended after step 12</p>"));
+}
+
+TEST_F(ReportTest, AnEndingBeforeAResumeIsNotTheRuns) {
+  folder_.write("run/spans/rank_0.jsonl", event("stopped", 1000, 10, "") +
+                                              R"({"kind":"run","rank":0,"world_size":1,"begin":2000,"steps":20})"
+                                              "\n");
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), HasSubstr("whether the run ended is not, either"));
+}
+
 TEST_F(ReportTest, WhatIsMissingIsSaid) {
   folder_.write("run/metrics.jsonl", "{\"step\":1,\"loss\":2.5}\n{\"st");
   const Outcome outcome = titan({"report", "run", "--output", "page.html"}).run();
@@ -80,6 +131,20 @@ TEST_F(ReportTest, WhatIsMissingIsSaid) {
   EXPECT_THAT(outcome, Prints("not in it: 1 line is no JSON object: run/metrics.jsonl\n"));
   EXPECT_THAT(outcome, Prints("not in it: spans of the ranks"));
   EXPECT_THAT(read(folder_ / "page.html"), HasSubstr("<h2>Not there</h2>"));
+}
+
+TEST_F(ReportTest, GroupsAreTooManyForALegend) {
+  write_run();
+  std::string rows = spans("0");
+  for (int i = 0; i < 100; ++i) {
+    rows += R"({"kind":"collective","op":"all_reduce","group":"group_)" + std::to_string(i) +
+            R"(","begin":1780000001.1,"seconds":0.1,"step":2,"state":"completed"})"
+            "\n";
+  }
+  folder_.write("run/spans/rank_0.jsonl", rows);
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), HasSubstr(">other</text>"));
+  EXPECT_THAT(page(), Not(HasSubstr(">group_50</text>")));
 }
 
 TEST_F(ReportTest, AStepCanBeAskedFor) {

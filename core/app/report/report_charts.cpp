@@ -18,6 +18,7 @@ constexpr std::size_t kMostLines = 10;  // ranks in one picture of lines
 constexpr std::size_t kMostBars = 120;  // steps beside each other
 constexpr std::size_t kMostLanes = 64;
 constexpr std::size_t kMostInALane = 5000;
+constexpr std::size_t kMostNames = 20;  // in a legend
 
 chart::Series column(const std::vector<trace::MetricsRow>& rows, const std::string& name, const std::string& title) {
   chart::Series series{title, {}, {}};
@@ -61,12 +62,14 @@ std::vector<const RankRecord*> lanes_of(const RunRecord& record) {
   return ranks;
 }
 
-/// The place of a name in a legend, which grows.
+/// The place of a name in a legend, which grows until names are too many to be told apart.
 std::size_t color_of(std::vector<std::string>& legend, const std::string& name) {
   const auto found = std::find(legend.begin(), legend.end(), name);
-  if (found != legend.end()) return static_cast<std::size_t>(found - legend.begin());
-  legend.push_back(name);
-  return legend.size() - 1;
+  if (found == legend.end() && legend.size() <= kMostNames) {
+    legend.push_back(legend.size() < kMostNames ? name : "other");
+    return legend.size() - 1;
+  }
+  return found == legend.end() ? kMostNames : static_cast<std::size_t>(found - legend.begin());
 }
 
 std::string span_title(const trace::PhaseSpan& span) {

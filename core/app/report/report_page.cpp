@@ -2,6 +2,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "core/app/report/ending.hpp"
 #include "core/app/report/report_charts.hpp"
 #include "core/app/report/run_report.hpp"
 #include "core/base/quantity.hpp"
@@ -103,20 +104,10 @@ std::string facts(const RunReport& report) {
 }
 
 /// How it ended, first thing on the page.
-std::string ending(const RunReport& report) {
-  if (!report.errors.empty()) {
-    const launch::RankError& first = report.errors.front();
-    return concat("<p class=\"bad\">Failed: rank ", first.rank, " first, ", escaped(first.phase), ", status ",
-                  first.code, "</p>\n<pre>", escaped_lines(shortened(first.message, 4096)), "</pre>\n");
-  }
-  const auto& events = report.record.events;
-  for (std::size_t i = events.size(); i-- > 0;) {
-    if (events[i].name == "end" || events[i].name == "stopped") {
-      return concat("<p>", escaped(events[i].name == "end" ? "Ended" : "Stopped"), " after step ", events[i].step,
-                    events[i].text.empty() ? "" : ": ", escaped(events[i].text), "</p>\n");
-    }
-  }
-  return "<p>No failure is recorded; whether the run ended is not, either.</p>\n";
+std::string ending_html(const RunReport& report) {
+  const Ending ending = ending_of(report);
+  return concat("<p", ending.is_failure ? " class=\"bad\"" : "", ">", escaped(ending.headline), "</p>\n",
+                ending.detail.empty() ? "" : concat("<pre>", escaped_lines(ending.detail), "</pre>\n"));
 }
 
 std::string verdict_html(const RunReport& report) {
@@ -132,8 +123,8 @@ std::string events_table(const RunReport& report) {
   }
   for (const launch::RankError& error : report.errors) {
     if (++count > kMostRows) break;
-    rows += row("td", {date(error.time), concat(error.rank), error.phase, concat("failed, status ", error.code),
-                       shortened(error.message, 2000)});
+    rows += row(
+        "td", {date(error.time), concat(error.rank), error.phase, outcome_text(error), shortened(error.message, 2000)});
   }
   if (rows.empty()) return {};
   const std::string rest = count > kMostRows ? "<p class=\"quiet\">and more, left out here</p>\n" : "";
@@ -167,7 +158,7 @@ std::string report_page(const RunReport& report) {
   return concat(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>", escaped(title),
-      "</title>\n<style>", kStyle, "</style>\n</head>\n<body>\n<h1>", escaped(title), "</h1>\n", ending(report),
+      "</title>\n<style>", kStyle, "</style>\n</head>\n<body>\n<h1>", escaped(title), "</h1>\n", ending_html(report),
       section("Why it hung: what the flight recorders say", verdict_html(report)), section("Facts", facts(report)),
       section("Loss", loss_chart(record)), section("Gradient norm", metric_chart(record, "grad_norm", "gradient norm")),
       section("Learning rate", metric_chart(record, "lr", "learning rate")),
