@@ -45,6 +45,9 @@ struct Recorder {
         },
         .run_end = nullptr,
         .collective = nullptr,
+        .span = nullptr,
+        .dump = nullptr,
+        .wanted = nullptr,
     };
     return made;
   }

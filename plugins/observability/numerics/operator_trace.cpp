@@ -34,11 +34,16 @@ bool is_written(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
 }
 
-/// Whether an operator makes values: not those that show a tensor in another way, or give memory that nobody wrote yet.
-bool makes_values(const c10::FunctionSchema& schema) {
+/// Whether an operator is one that may make other values: not those that show a tensor in another way, or give memory
+/// that nobody wrote yet, and not those that collectives use, on whichever rank comes last.
+bool is_traced(const c10::FunctionSchema& schema) {
   const std::string& name = schema.name();
   for (const char* part : {"empty", "set_", "resize", "alias", "detach"}) {
     if (name.find(part) != std::string::npos) return false;
+  }
+  for (const char* whole : {"aten::copy_", "aten::fill_", "aten::zero_", "aten::add_", "aten::item", "aten::to",
+                            "aten::_to_copy", "aten::_local_scalar_dense", "aten::maximum", "aten::minimum"}) {
+    if (name == whole) return false;
   }
   return std::none_of(schema.returns().begin(), schema.returns().end(), [](const c10::Argument& result) {
     return result.alias_info() != nullptr && !result.alias_info()->isWrite();
@@ -96,7 +101,7 @@ std::unique_ptr<at::ObserverContext> OperatorTrace::begins(const at::RecordFunct
   OperatorTrace* trace = current();
   if (trace == nullptr) return nullptr;
   const std::optional<c10::FunctionSchema> schema = function.operator_schema();
-  if (!schema || !makes_values(*schema)) return nullptr;
+  if (!schema || !is_traced(*schema)) return nullptr;
   // What hashing calls is not traced.
   const at::DisableRecordFunctionGuard not_these;
   const at::NoGradGuard no_grad;

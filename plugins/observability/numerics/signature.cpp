@@ -3,6 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <bit>
 #include <map>
 
@@ -23,12 +24,15 @@ Signature sign(const sdk::GuardHandles& handles, double loss_sum) {
   Signature signature;
   signature.entries.push_back({"loss", std::bit_cast<std::uint64_t>(loss_sum)});
   std::map<std::string, int> gradients;
-  for (const KeptTensor& kept : kept_state(handles, {TITAN_STATE_GRADIENT, TITAN_STATE_BUFFER})) {
+  std::vector<KeptTensor> all = kept_state(handles, {TITAN_STATE_GRADIENT, TITAN_STATE_BUFFER});
+  // As backward makes them, about: what differs first stands nearest to the cause.
+  std::reverse(all.begin(), all.end());
+  for (const KeptTensor& kept : all) {
     const bool is_gradient = kept.kind == TITAN_STATE_GRADIENT;
-    // The second of a name is what backward left and nobody has taken yet.
+    // Two of a name: what the step has summed, and what backward left and nobody has taken yet.
     const bool is_second = is_gradient && ++gradients[kept.name] > 1;
     signature.entries.push_back(
-        {sdk::concat(is_gradient ? "gradient of " : "buffer ", kept.name, is_second ? " (not reduced yet)" : ""),
+        {sdk::concat(is_gradient ? "gradient of " : "buffer ", kept.name, is_second ? " (of the other form)" : ""),
          hash_of(kept.tensor)});
   }
   const strategy::Tree tree(sdk::TreeHandle{handles.host, handles.tree, 0});
