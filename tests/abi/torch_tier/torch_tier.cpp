@@ -30,7 +30,7 @@ titan_error* init(const titan_host*, void** ctx) {
 }
 
 const void* get_interface(void*, titan_string id) {
-  static constexpr titan_observer_v1 kObserver{sizeof(titan_observer_v1), 0, {}, {}, {}, {}, {}};
+  static constexpr titan_observer_v1 kObserver{sizeof(titan_observer_v1), 0, {}, {}, {}, {}, {}, {}, {}, {}};
   return std::string_view(id.data, id.size) == TITAN_OBSERVER_V1 ? &kObserver : nullptr;
 }
 
