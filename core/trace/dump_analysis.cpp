@@ -37,7 +37,9 @@ struct Transfers {
 
 class Analyser {
  public:
-  explicit Analyser(const Dumps& dumps) : dumps_(dumps) {}
+  explicit Analyser(const Dumps& dumps) : dumps_(dumps) {
+    for (const Dump& dump : dumps.ranks) by_rank_.emplace(dump.rank, &dump);
+  }
 
   Analysis analyse() {
     collect();
@@ -259,9 +261,8 @@ class Analyser {
   }
 
   const Dump* dump_of(std::int64_t rank) const {
-    const auto dump =
-        std::find_if(dumps_.ranks.begin(), dumps_.ranks.end(), [&](const Dump& one) { return one.rank == rank; });
-    return dump == dumps_.ranks.end() ? nullptr : &*dump;
+    const auto found = by_rank_.find(rank);
+    return found == by_rank_.end() ? nullptr : found->second;
   }
 
   /// Whether it is known which send or receive of a pair one is: titan counts them, and whole dumps have all.
@@ -385,6 +386,7 @@ class Analyser {
   static constexpr std::int64_t kMostTold = 16'384;  // ranks that are listed because a dump says that they exist
 
   const Dumps& dumps_;
+  std::map<std::int64_t, const Dump*> by_rank_;
   Analysis analysis_;
   std::vector<Ranks> dumped_;                             // of each group the ranks that have dumps
   std::vector<std::map<std::int64_t, RankCalls>> calls_;  // of each group, by rank

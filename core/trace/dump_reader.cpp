@@ -16,11 +16,15 @@ using pickle::Value;
 constexpr std::size_t kMostShown = 64;  // shapes of a call, dimensions of a shape
 constexpr std::size_t kMostRanks = std::size_t{1} << 20U;
 constexpr std::size_t kMostTextBytes = 512;
+constexpr std::size_t kMostGroups = std::size_t{1} << 16U;
+constexpr std::size_t kMostMembers = std::size_t{1} << 22U;  // of all groups of a dump
+constexpr std::size_t kFewestBytesACall = 32;
 
 /// Reads what a dump says; the file is small enough to be in memory.
 class DumpReader {
  public:
-  DumpReader(const std::string& source, Dumps& dumps) : source_(source), dumps_(dumps) {}
+  DumpReader(const std::string& source, std::size_t num_bytes, Dumps& dumps)
+      : source_(source), num_bytes_(num_bytes), dumps_(dumps) {}
 
   Dump read(const Value& root) {
     if (root.kind() != Kind::dict) fail("its root is no dict");
@@ -28,6 +32,8 @@ class DumpReader {
     is_ours_ = root.field("titan").has_value();
     read_groups(need(root, "pg_config", Kind::dict));
     const Value entries = need(root, "entries", Kind::list);
+    // A pickle may name one dict again and again, at two bytes each.
+    if (entries.size() > num_bytes_ / kFewestBytesACall) fail("it has more entries than its bytes can tell");
     std::int64_t first_record = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const Value entry = entries.item(i);
@@ -84,9 +90,15 @@ class DumpReader {
       const auto name = groups.key(i).text();
       const Value group = groups.item(i);
       if (!name || group.kind() != Kind::dict) fail("a group has no name or is no dict");
-      dump_.groups.push_back({shortened(*name, kMostTextBytes), text_or_empty(group, "desc"), ranks_of(group)});
+      add_group({shortened(*name, kMostTextBytes), text_or_empty(group, "desc"), ranks_of(group)});
       group_numbers_.emplace(*name, static_cast<std::uint32_t>(dump_.groups.size() - 1));
     }
+  }
+
+  void add_group(DumpGroup group) {
+    num_members_ += group.ranks.size();
+    if (dump_.groups.size() == kMostGroups || num_members_ > kMostMembers) fail("it has too many groups");
+    dump_.groups.push_back(std::move(group));
   }
 
   /// PyTorch writes them as a text, "[0, 1]".
@@ -120,7 +132,7 @@ class DumpReader {
       group_numbers_.emplace(name, 0);
       return 0;
     }
-    dump_.groups.push_back(std::move(group));
+    add_group(std::move(group));
     return group_numbers_.emplace(name, static_cast<std::uint32_t>(dump_.groups.size() - 1)).first->second;
   }
 
@@ -220,8 +232,10 @@ class DumpReader {
   }
 
   const std::string& source_;
+  std::size_t num_bytes_;
   Dumps& dumps_;
   Dump dump_;
+  std::size_t num_members_ = 0;
   bool is_ours_ = false;
   std::map<std::string, std::uint32_t, std::less<>> group_numbers_;
 };
@@ -233,8 +247,9 @@ std::string_view Dumps::text(std::uint32_t number) const {
 }
 
 void read_dump(std::string bytes, std::int64_t rank, const std::string& source, Dumps& dumps) {
+  const std::size_t num_bytes = bytes.size();
   const pickle::Document document = pickle::Document::read(std::move(bytes), {}, source);
-  Dump dump = DumpReader(source, dumps).read(document.root());
+  Dump dump = DumpReader(source, num_bytes, dumps).read(document.root());
   dump.rank = rank;
   dump.file = source;
   dumps.ranks.push_back(std::move(dump));

@@ -76,6 +76,44 @@ TEST(DumpReaderTest, SendsAndReceivesNameTheirRanks) {
   EXPECT_EQ(receive.target, 0);
 }
 
+/// A value without the frame of a pickle, and without a memo.
+std::string body(const Json& json) {
+  const auto number = [](std::size_t value) {
+    std::string bytes;
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(value >> shift & 0xFFU);
+    return bytes;
+  };
+  if (json.is_string()) return "X" + number(json.get<std::string>().size()) + json.get<std::string>();
+  if (json.is_number()) return "J" + number(json.get<std::size_t>());
+  if (json.is_boolean()) return json.get<bool>() ? "\x88" : "\x89";
+  std::string bytes = json.is_object() ? "}(" : "](";
+  for (const auto& [key, item] : json.items()) bytes += (json.is_object() ? body(key) : "") + body(item);
+  return bytes + (json.is_object() ? "u" : "e");
+}
+
+/// The value, and more of the same, at two bytes each.
+std::string again_and_again(const std::string& before, const std::string& value, const std::string& between) {
+  std::string bytes = value + std::string("q\0", 2);
+  for (int i = 0; i < 1000; ++i) bytes += between + std::string("h\0", 2);
+  return before + bytes;
+}
+
+TEST(DumpReaderTest, OneEntryIsNotReadAgainAndAgain) {
+  const auto error = [](const std::string& bytes) {
+    Dumps dumps;
+    return error_text<DataError>([&] { read_dump("\x80\x02}(" + bytes + "u.", 0, "rank_0", dumps); });
+  };
+  const std::string version = body("version") + body("2.10"), groups = body("pg_config"), entries = body("entries");
+  const std::string entry = body(call("all_reduce", 1, "completed"));
+  EXPECT_THAT(error(version + groups + "}" + entries + again_and_again("](", entry, "") + "e"),
+              HasSubstr("more entries than its bytes can tell"));
+  std::string ranks = "0";
+  for (int rank = 1; rank < 5000; ++rank) ranks += "," + std::to_string(rank);
+  const std::string group = body(Json{{"ranks", ranks}});
+  EXPECT_THAT(error(version + entries + "]" + groups + again_and_again("}(" + body("a"), group, body("a")) + "u"),
+              HasSubstr("too many groups"));
+}
+
 TEST(DumpReaderTest, WhatIsNoDumpIsRefusedByName) {
   EXPECT_THAT(error_of(Json::array()),
               AllOf(HasSubstr("[trace] no flight-recorder dump: there/rank_0: "), HasSubstr("its root is no dict")));
