@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
@@ -158,6 +159,11 @@ std::map<std::int64_t, fs::path> rank_files(const fs::path& folder) {
   return files;
 }
 
+/// An event that does not say when it was is older than all others.
+double moment(const RunEvent& event) {
+  return std::isnan(event.time) ? -std::numeric_limits<double>::infinity() : event.time;
+}
+
 /// The last step that all ranks finished.
 std::int64_t last_common_step(const RunRecord& record) {
   std::int64_t step = 0;
@@ -186,7 +192,7 @@ RunRecord read_run_record(const fs::path& folder, std::optional<std::int64_t> st
     record.missing.push_back("spans of the ranks (a run writes them with --debug.enable_structured_logging)");
   for (const auto& [rank, path] : files) record.ranks.push_back(RankReader(record, rank, path).read_steps());
   std::stable_sort(record.events.begin(), record.events.end(),
-                   [](const RunEvent& a, const RunEvent& b) { return a.time < b.time; });
+                   [](const RunEvent& a, const RunEvent& b) { return moment(a) < moment(b); });
   record.step = step.value_or(last_common_step(record));
   for (RankRecord& rank : record.ranks) read_spans(rank, files.at(rank.rank), record.step);
   return record;

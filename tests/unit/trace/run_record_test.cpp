@@ -82,6 +82,17 @@ TEST(RunRecordTest, WhatIsMissingOrDamagedIsListed) {
               HasSubstr("no such folder"));
 }
 
+TEST(RunRecordTest, EventsWithoutATimeComeFirst) {
+  const test::TemporaryFolder folder;
+  const auto event = [](const std::string& name, const std::string& time) {
+    return R"({"kind":"event","name":")" + name + "\"" + time + "}\n";
+  };
+  folder.write("spans/rank_0.jsonl", event("c", R"(,"time":3)") + event("a", "") + event("b", R"(,"time":1)"));
+  std::string names;
+  for (const RunEvent& one : read_run_record(folder.path(), std::nullopt).events) names += one.name;
+  EXPECT_EQ(names, "abc");
+}
+
 TEST(RunRecordTest, AnEndlessLineIsNotKept) {
   const test::TemporaryFolder folder;
   folder.write("metrics.jsonl", std::string(3'000'000, 'x') + "\n{\"step\":1,\"loss\":1}\n");
