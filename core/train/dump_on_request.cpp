@@ -10,7 +10,7 @@ namespace titan::train {
 DumpOnRequest::DumpOnRequest(Bell* requests, std::function<void()> dump) : requests_(requests), dump_(std::move(dump)) {
   if (requests_ == nullptr) return;
   thread_ = std::thread([this] {
-    for (requests_->wait(); !ends_; requests_->wait()) dump();
+    for (requests_->wait(); !ends_; requests_->wait()) this->dump();
   });
 }
 
