@@ -28,19 +28,32 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
          sdk::concat('.', path.filename().native(), '.', static_cast<std::int64_t>(::getpid()), '-', ++count, ".tmp");
 }
 
+void make_folders(const std::filesystem::path& folder) {
+  if (folder.empty() || ::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) return;
+  if (errno != ENOENT || !folder.has_relative_path()) fail("cannot create folder", folder, errno);
+  make_folders(folder.parent_path());
+  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) fail("cannot create folder", folder, errno);
+}
+
+int create_file(const std::filesystem::path& path) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  return ::open(path.c_str(), kFlags, S_IRUSR | S_IWUSR);
+}
+
 }  // namespace
 
 void make_private_folders(const std::filesystem::path& folder) {
-  if (folder.empty() || ::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) return;
-  if (errno != ENOENT || !folder.has_relative_path()) fail("cannot create folder", folder, errno);
-  make_private_folders(folder.parent_path());
-  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) fail("cannot create folder", folder, errno);
+  make_folders(folder);
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) == 0 && S_ISLNK(status.st_mode))
+    fail("a link is no folder to write to", folder, ELOOP);
 }
 
 OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
   make_private_folders(path_.parent_path());
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  descriptor_ = ::open(temporary_.c_str(), kFlags, S_IRUSR | S_IWUSR);
+  descriptor_ = create_file(temporary_);
+  // A process that was killed leaves its file, and a container gives its number again.
+  if (descriptor_ < 0 && errno == EEXIST && ::unlink(temporary_.c_str()) == 0) descriptor_ = create_file(temporary_);
   if (descriptor_ < 0) fail("cannot create", path_, errno);
   buffer_.reserve(kBufferBytes);
 }

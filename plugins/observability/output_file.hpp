@@ -7,7 +7,8 @@
 
 namespace titan::observability {
 
-/// Makes a folder that is missing, and those above it, mode 0700. Errors are std::system_error.
+/// Makes a folder that is missing, and those above it, mode 0700. The folder itself must be no symbolic link, which
+/// another may have put there. Errors are std::system_error.
 void make_private_folders(const std::filesystem::path& folder);
 
 /// A file that is there as a whole or not at all: a temporary file beside it, mode 0600, that finish() renames. What it
