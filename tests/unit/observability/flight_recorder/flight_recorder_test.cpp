@@ -9,6 +9,7 @@
 
 #include "core/base/files.hpp"
 #include "core/pickle/document.hpp"
+#include "plugins/observability/output_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/sdk/fake_host.hpp"
 #include "titan/abi/tensor.h"
@@ -238,6 +239,69 @@ TEST_F(FlightRecorderTest, AFolderThatCannotBeMadeIsAWarning) {
   folder_.write("comm_traces", "a file");
   dump(TITAN_DUMP_ERROR);
   EXPECT_THAT(host_.log(), ElementsAre(HasSubstr("cannot be written down")));
+}
+
+TEST_F(FlightRecorderTest, DumpsOfAnEarlierRunAreSetAside) {
+  for (const char* name :
+       {"rank_0", "rank_1", "rank_7", "rank_x", "rank_07", "notes", "earlier/rank_0", "earlier/rank_9"}) {
+    folder_.write(std::string("comm_traces/") + name, name);
+  }
+  FlightRecorder recorder{sdk::Host(host_.table())};
+  ASSERT_NE(recorder.events() & TITAN_EVENT_RUN_BEGIN, 0U);
+  recorder.run_begin({});
+  // Rank 0 of one: 1 and 7 are no ranks of this run.
+  const std::filesystem::path folder = folder_ / "comm_traces";
+  for (const char* name : {"rank_0", "rank_1", "rank_7"}) {
+    EXPECT_FALSE(std::filesystem::exists(folder / name)) << name;
+    EXPECT_EQ(read_file(folder / "earlier" / name, 100), name);
+  }
+  for (const char* name : {"rank_x", "rank_07", "notes"}) EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+  EXPECT_FALSE(std::filesystem::exists(folder / "earlier/rank_9"));
+}
+
+TEST_F(FlightRecorderTest, ADumpOfThisRunStaysWhenItBegins) {
+  FlightRecorder recorder{sdk::Host(host_.table())};
+  recorder.dump(records_.event(TITAN_DUMP_REQUEST));
+  recorder.run_begin({});
+  EXPECT_TRUE(std::filesystem::exists(file()));
+}
+
+TEST_F(FlightRecorderTest, AFolderThatIsALinkIsLeftAlone) {
+  folder_.write("elsewhere/rank_0", "another's");
+  std::filesystem::create_directory_symlink(folder_ / "elsewhere", folder_ / "comm_traces");
+  FlightRecorder recorder{sdk::Host(host_.table())};
+  recorder.run_begin({});
+  recorder.dump(records_.event(TITAN_DUMP_ERROR));
+  EXPECT_EQ(read_file(folder_ / "elsewhere/rank_0", 100), "another's");
+  EXPECT_THAT(host_.log(), ElementsAre(AllOf(HasSubstr("cannot be written down"), HasSubstr("a link is no folder"))));
+}
+
+TEST_F(FlightRecorderTest, AFileThatAKilledProcessLeftIsReplaced) {
+  std::string left;
+  {
+    OutputFile file(folder_ / "whole");
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) left = entry.path().filename();
+  }
+  const std::size_t dash = left.rfind('-');
+  ASSERT_NE(dash, std::string::npos) << left;
+  const int count = std::stoi(left.substr(dash + 1));
+  folder_.write(left.substr(0, dash + 1) + std::to_string(count + 1) + ".tmp", "half");
+  OutputFile file(folder_ / "whole");
+  file.write("all");
+  file.finish();
+  EXPECT_EQ(read_file(folder_ / "whole", 100), "all");
+}
+
+TEST_F(FlightRecorderTest, TheFolderIsInTheDumpFolderOrAbsolute) {
+  for (const char* path : {"..", "../x", "a/../../x"}) {
+    host_.set("comm.save_traces_folder", path);
+    EXPECT_THROW(FlightRecorder{sdk::Host(host_.table())}, sdk::ConfigError) << path;
+  }
+  for (const std::string& path : {std::string("a/../b"), (folder_ / "c").string()}) {
+    host_.set("comm.save_traces_folder", path);
+    dump(TITAN_DUMP_ERROR);
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "c/rank_0"));
 }
 
 TEST_F(FlightRecorderTest, RefusesPrefixesThatMisleadReaders) {
