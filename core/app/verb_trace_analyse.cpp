@@ -3,6 +3,7 @@
 
 #include "core/app/output.hpp"
 #include "core/app/trace/dump_report.hpp"
+#include "core/app/trace/run_dumps.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
 #include "core/trace/dump_analysis.hpp"
@@ -15,7 +16,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   if (line.positionals.size() != 1) throw UsageError("[trace] analyse takes one folder: titan trace analyse DIR");
   std::optional<std::string> prefix;
   if (line.has("prefix")) prefix = line.last("prefix");
-  const trace::Dumps dumps = trace::read_dumps(line.positionals.front(), prefix);
+  const trace::Dumps dumps = trace::read_dumps(dumps_folder(line.positionals.front()), prefix);
   if (dumps.ranks.empty()) throw DataError(dumps.unreadable.front().reason);
   const trace::Analysis analysis = trace::analyse(dumps);
   print(line.has("json") ? dump_json(dumps, analysis) : dump_report(dumps, analysis));

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "tests/cli/runner/titan.hpp"
+#include "tests/support/vectors.hpp"
 
 namespace titan::cli {
 namespace {
@@ -121,6 +122,16 @@ TEST_F(ReportTest, AnEndingBeforeAResumeIsNotTheRuns) {
                                               "\n");
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
   EXPECT_THAT(page(), HasSubstr("whether the run ended is not, either"));
+}
+
+TEST_F(ReportTest, DumpsAreWhereTheRunWasToldToWriteThem) {
+  TITAN_REQUIRE_VECTORS("debug_samples");
+  write_run();
+  folder_.write("run/config.toml", "[comm]\nsave_traces_folder = \"calls\"\n");
+  std::filesystem::copy(testing::vectors_dir() / "debug_samples/fr_nccl_style", folder_ / "run/calls");
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), HasSubstr("rank 1 did not reach all_reduce number 4"));
+  EXPECT_THAT(titan({"trace", "analyse", "run"}).run(), Prints("rank 1 did not reach all_reduce number 4"));
 }
 
 TEST_F(ReportTest, WhatIsMissingIsSaid) {

@@ -2,6 +2,7 @@
 #include <system_error>
 
 #include "core/app/report/run_report.hpp"
+#include "core/app/trace/run_dumps.hpp"
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
 #include "core/trace/dump_verdict.hpp"
@@ -37,10 +38,10 @@ void read_errors(const fs::path& folder, RunReport& report) {
 }
 
 void read_verdict(const fs::path& folder, RunReport& report) {
-  std::error_code ignored;
-  if (!fs::is_directory(folder / "comm_traces", ignored)) return;
+  const fs::path place = dumps_folder(folder);
+  if (place == folder) return;
   try {
-    const trace::Dumps dumps = trace::read_dumps(folder / "comm_traces", std::nullopt);
+    const trace::Dumps dumps = trace::read_dumps(place, std::nullopt);
     for (const trace::UnreadableDump& dump : dumps.unreadable) report.record.missing.push_back(dump.reason);
     if (!dumps.ranks.empty()) report.verdict = trace::verdict(dumps, trace::analyse(dumps));
   } catch (const Error& error) {
