@@ -64,6 +64,7 @@ struct Dumps {
   std::vector<UnreadableDump> unreadable;
   std::vector<Dump>
       older;  // not of the moment when the others failed: asked for before, by a rank that wrote none then
+  std::vector<Dump> others;  // of another run, which had another number of ranks
 
   /// The text of that number; empty for none.
   std::string_view text(std::uint32_t number) const;
@@ -74,8 +75,8 @@ void read_dump(std::string bytes, std::int64_t rank, const std::string& source, 
 
 /// Reads all files of a folder whose names are `prefix` and a rank; without a prefix the one that they all have, or
 /// "rank_". A folder of a run is searched for its comm_traces. InputError: no folder, or no dumps in it; UsageError:
-/// several prefixes. A file that is no dump is listed, and
-/// one that was asked for before others failed is set aside.
+/// several prefixes. A file that is no dump is listed; one that was asked for before others failed is set aside, and so
+/// is one of another run than the newest: it says another number of ranks.
 Dumps read_dumps(const std::filesystem::path& folder, const std::optional<std::string>& prefix);
 
 }  // namespace titan::trace

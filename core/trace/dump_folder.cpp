@@ -53,12 +53,36 @@ bool is_of_a_failure(const Dump& dump) {
   return dump.facts && (dump.facts->cause == "timeout" || dump.facts->cause == "error");
 }
 
+/// Moves those that meet the condition.
+template <class Condition>
+void move_dumps(std::vector<Dump>& from, std::vector<Dump>& to, const Condition& condition) {
+  std::copy_if(from.begin(), from.end(), std::back_inserter(to), condition);
+  std::erase_if(from, condition);
+}
+
 /// A rank that is killed leaves what somebody asked it for before: compared with the last words of the others it would
 /// seem to be where it was then.
 void set_older_aside(Dumps& dumps) {
   if (!std::any_of(dumps.ranks.begin(), dumps.ranks.end(), is_of_a_failure)) return;
-  std::copy_if(dumps.ranks.begin(), dumps.ranks.end(), std::back_inserter(dumps.older), was_asked_for);
-  std::erase_if(dumps.ranks, was_asked_for);
+  move_dumps(dumps.ranks, dumps.older, was_asked_for);
+}
+
+std::int64_t newest_call(const Dump& dump) {
+  std::int64_t newest = 0;
+  for (const Call& call : dump.calls) newest = std::max(newest, call.created_ns);
+  return newest;
+}
+
+/// What a larger run left in the same folder is nothing that this one did.
+void set_other_runs_aside(Dumps& dumps) {
+  std::int64_t world_size = 0, newest = -1;
+  for (const Dump& dump : dumps.ranks) {
+    if (!dump.facts || newest_call(dump) <= newest) continue;
+    newest = newest_call(dump);
+    world_size = dump.facts->world_size;
+  }
+  move_dumps(dumps.ranks, dumps.others,
+             [&](const Dump& dump) { return dump.facts && dump.facts->world_size != world_size; });
 }
 
 }  // namespace
@@ -85,6 +109,7 @@ Dumps read_dumps(const fs::path& folder, const std::optional<std::string>& prefi
       dumps.unreadable.push_back({rank, error.what()});
     }
   }
+  set_other_runs_aside(dumps);
   set_older_aside(dumps);
   return dumps;
 }

@@ -37,6 +37,7 @@ class Verdict {
       tell_reason(cause);
       advise(cause);
     }
+    note_other_runs();
     return std::move(text_);
   }
 
@@ -184,6 +185,14 @@ class Verdict {
     line(
         "these dumps were asked for while the run went on, so what follows may be no fault: a rank that is a moment "
         "behind looks like one that hangs; ask again, and see whether it is still there");
+  }
+
+  void note_other_runs() {
+    std::vector<std::int64_t> ranks;
+    for (const Dump& dump : dumps_.others) ranks.push_back(dump.rank);
+    if (ranks.empty()) return;
+    line("left out: ", ranks.size() == 1 ? "the dump of " : "the dumps of ", rank_word(ranks),
+         ", of another run in the same folder, which had another number of ranks");
   }
 
   const RankState* state_of(std::int64_t rank) const {

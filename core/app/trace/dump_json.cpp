@@ -87,6 +87,7 @@ std::string dump_json(const Dumps& dumps, const Analysis& analysis) {
             {"without_dump", analysis.without_dump},
             {"unreadable", Json::array()},
             {"older", Json::array()},
+            {"other_runs", Json::array()},
             {"findings", Json::array()},
             {"groups", Json::array()},
             {"ranks", Json::array()}};
@@ -95,6 +96,9 @@ std::string dump_json(const Dumps& dumps, const Analysis& analysis) {
   }
   for (const trace::Dump& dump : dumps.older) {
     json["older"].push_back({{"rank", dump.rank}, {"where", dump.facts->place}});
+  }
+  for (const trace::Dump& dump : dumps.others) {
+    json["other_runs"].push_back({{"rank", dump.rank}, {"world_size", dump.facts->world_size}});
   }
   for (const trace::Finding& finding : analysis.findings) {
     json["findings"].push_back(finding_json(dumps, analysis, finding));

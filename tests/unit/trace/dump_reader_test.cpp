@@ -158,6 +158,22 @@ TEST(DumpFolderTest, AFileThatIsNoDumpDoesNotHideTheOthers) {
   EXPECT_THAT(dumps.unreadable[0].reason, HasSubstr("rank_1: it ends too early"));
 }
 
+TEST(DumpFolderTest, WhatALargerRunLeftIsSetAside) {
+  const test::TemporaryFolder folder;
+  Json of_before = dump({call("all_reduce", 1, "started")}, "step 3");
+  of_before["titan"]["world_size"] = 8;
+  folder.write("rank_0", pickled(dump({call("all_reduce", 2, "started")}, "step 9")));
+  folder.write("rank_1", pickled(of_before));
+  folder.write("rank_5", pickled(of_before));
+  const Dumps dumps = read_dumps(folder.path(), std::nullopt);
+  ASSERT_THAT(dumps.ranks, SizeIs(1));
+  EXPECT_THAT(dumps.others, SizeIs(2));
+  const Analysis analysis = analyse(dumps);
+  EXPECT_EQ(analysis.world_size, 2);
+  EXPECT_THAT(verdict(dumps, analysis),
+              AllOf(HasSubstr("rank 1 left no dump"), HasSubstr("left out: the dumps of ranks 1, 5, of another run")));
+}
+
 TEST(DumpFolderTest, WhatWasAskedForBeforeOthersFailedIsSetAside) {
   const test::TemporaryFolder folder;
   const Json failed = dump({call("all_reduce", 1, "completed"), call("all_reduce", 2, "started")}, "step 9");
