@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTag = "flight_recorder";
 constexpr const char* kEarlier = "earlier";
+constexpr const char* kEarlierPrefix = "earlier_";  // PyTorch's analyser looks into folders of a folder, too
 
 fs::path dump_folder_of(const sdk::Config& config) {
   const fs::path folder = config.string("comm.save_traces_folder");
@@ -73,11 +74,13 @@ void FlightRecorder::run_begin(const titan_run_event& /*event*/) {
   std::error_code ignored;
   if (!fs::is_directory(fs::symlink_status(folder, ignored))) return;
   try {
+    if (fs::exists(fs::symlink_status(folder / kEarlier))) make_private_folders(folder / kEarlier);
     if (!has_dumped_) set_aside(host_.rank());
     if (host_.rank() != 0) return;
-    for (const fs::path& place : {folder / kEarlier, folder}) {
-      for (const std::int64_t rank : ranks_in(place, prefix_, host_.world_size())) set_aside(rank);
+    for (const std::int64_t rank : ranks_in(folder / kEarlier, kEarlierPrefix + prefix_, host_.world_size())) {
+      set_aside(rank);
     }
+    for (const std::int64_t rank : ranks_in(folder, prefix_, host_.world_size())) set_aside(rank);
   } catch (const std::system_error& error) {
     host_.warning(kTag, sdk::concat("dumps of an earlier run stay where those of this run belong: ", error.what()));
   }
@@ -85,7 +88,7 @@ void FlightRecorder::run_begin(const titan_run_event& /*event*/) {
 
 void FlightRecorder::set_aside(std::int64_t rank) {
   const fs::path from = path_.parent_path() / sdk::concat(prefix_, rank);
-  const fs::path to = path_.parent_path() / kEarlier / from.filename();
+  const fs::path to = path_.parent_path() / kEarlier / sdk::concat(kEarlierPrefix, prefix_, rank);
   fs::remove(to);
   if (!fs::is_regular_file(fs::symlink_status(from))) return;
   make_private_folders(to.parent_path());

@@ -242,8 +242,8 @@ TEST_F(FlightRecorderTest, AFolderThatCannotBeMadeIsAWarning) {
 }
 
 TEST_F(FlightRecorderTest, DumpsOfAnEarlierRunAreSetAside) {
-  for (const char* name :
-       {"rank_0", "rank_1", "rank_7", "rank_x", "rank_07", "notes", "earlier/rank_0", "earlier/rank_9"}) {
+  for (const char* name : {"rank_0", "rank_1", "rank_7", "rank_x", "rank_07", "notes", "earlier/earlier_rank_0",
+                           "earlier/earlier_rank_9"}) {
     folder_.write(std::string("comm_traces/") + name, name);
   }
   FlightRecorder recorder{sdk::Host(host_.table())};
@@ -253,10 +253,10 @@ TEST_F(FlightRecorderTest, DumpsOfAnEarlierRunAreSetAside) {
   const std::filesystem::path folder = folder_ / "comm_traces";
   for (const char* name : {"rank_0", "rank_1", "rank_7"}) {
     EXPECT_FALSE(std::filesystem::exists(folder / name)) << name;
-    EXPECT_EQ(read_file(folder / "earlier" / name, 100), name);
+    EXPECT_EQ(read_file(folder / "earlier" / (std::string("earlier_") + name), 100), name);
   }
   for (const char* name : {"rank_x", "rank_07", "notes"}) EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
-  EXPECT_FALSE(std::filesystem::exists(folder / "earlier/rank_9"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "earlier/earlier_rank_9"));
 }
 
 TEST_F(FlightRecorderTest, ADumpOfThisRunStaysWhenItBegins) {
@@ -274,6 +274,15 @@ TEST_F(FlightRecorderTest, AFolderThatIsALinkIsLeftAlone) {
   recorder.dump(records_.event(TITAN_DUMP_ERROR));
   EXPECT_EQ(read_file(folder_ / "elsewhere/rank_0", 100), "another's");
   EXPECT_THAT(host_.log(), ElementsAre(AllOf(HasSubstr("cannot be written down"), HasSubstr("a link is no folder"))));
+}
+
+TEST_F(FlightRecorderTest, NothingIsMovedThroughALink) {
+  folder_.write("comm_traces/rank_0", "old");
+  folder_.write("elsewhere/earlier_rank_0", "another's");
+  std::filesystem::create_directory_symlink(folder_ / "elsewhere", folder_ / "comm_traces/earlier");
+  FlightRecorder{sdk::Host(host_.table())}.run_begin({});
+  EXPECT_EQ(read_file(folder_ / "elsewhere/earlier_rank_0", 100), "another's");
+  EXPECT_THAT(host_.log(), ElementsAre(HasSubstr("dumps of an earlier run stay")));
 }
 
 TEST_F(FlightRecorderTest, AFileThatAKilledProcessLeftIsReplaced) {
