@@ -48,10 +48,10 @@ class DumpsTest : public RanksTest {
   }
 };
 
+// One run after the other in one folder: what the one before left is not of this one.
 TEST_F(DumpsTest, OfTheSurvivorsOfAKilledRank) {
   const std::vector<std::string> moments = {"begin:2", "end:2", "updated:2"};
   for (const int rank : {0, 1, 2}) {
-    std::filesystem::remove_all(dump_folder() / "comm_traces");
     const Outcome outcome = launch_with("kill", rank, moments[static_cast<std::size_t>(rank)], false).run();
     const std::string name = "rank " + std::to_string(rank);
     // Rank 0 serves the ranks' store, which is gone with it.
