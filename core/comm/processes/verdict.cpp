@@ -41,14 +41,13 @@ class Judge {
 
   Finding judge() {
     for (const std::int64_t member : record_.members) {
-      if (member == rank_ || (record_.is_p2p && member != record_.peer)) continue;
-      hear(member);
+      if (is_judged(member)) hear(member);
     }
     // Ranks that answer may themselves be waiting for those that do not.
     const bool some_are_gone = !silent_.empty() || !left_.empty();
     Finding finding;
     const std::vector<std::int64_t> missing = some_are_gone ? gone() : behind_;
-    if (!missing.empty()) finding.missing = concat("missing ", named_ranks(missing));
+    if (!missing.empty()) finding.missing = headline(missing);
     if (!silent_.empty()) add_line(silence());
     if (some_are_gone && !behind_.empty()) add_line(concat("not there yet either: ", named_ranks(behind_)));
     for (const std::int64_t member : left_) add_line(concat("rank ", member, " has left the run"));
@@ -61,6 +60,38 @@ class Judge {
   }
 
  private:
+  /// Whether the call needs it: a send or receive needs its peer alone, whoever else is in the group.
+  bool is_judged(std::int64_t rank) const {
+    if (rank == rank_) return false;
+    if (record_.is_p2p) return rank == record_.peer;
+    return std::find(record_.members.begin(), record_.members.end(), rank) != record_.members.end();
+  }
+
+  /// Names who is missing and, where all ranks but one wait, that one.
+  std::string headline(const std::vector<std::int64_t>& missing) const {
+    std::string text = concat("missing ", named_ranks(missing));
+    const std::vector<std::int64_t> free = free_ranks();
+    const auto waits = [&](std::int64_t rank) { return testimony_.answers.count(rank) != 0 && rank != free.front(); };
+    if (!left_.empty() || free.size() != 1 || missing == free) return text;
+    if (std::all_of(missing.begin(), missing.end(), waits)) {
+      return concat(text, missing.size() == 1 ? ", which waits for rank " : ", which wait for rank ", free.front());
+    }
+    return std::find(missing.begin(), missing.end(), free.front()) == missing.end()
+               ? text
+               : concat(text, ", of which only rank ", free.front(), " waits for nobody");
+  }
+
+  /// Those of the run that wait for nobody, as far as this rank knows.
+  std::vector<std::int64_t> free_ranks() const {
+    std::vector<std::int64_t> free;
+    for (const std::int64_t rank : testimony_.asked) {
+      const auto answer = testimony_.answers.find(rank);
+      const bool is_silent = answer == testimony_.answers.end();
+      if (is_silent ? testimony_.left.count(rank) == 0 : answer->second.waits.empty()) free.push_back(rank);
+    }
+    return free;
+  }
+
   void hear(std::int64_t member) {
     const auto answer = testimony_.answers.find(member);
     if (answer == testimony_.answers.end()) {
@@ -108,20 +139,22 @@ class Judge {
                   "last call in this group: ", with_sequence(last));
   }
 
-  /// A rank that this call lacks may wait for one outside of the group, which is to blame.
+  /// A rank that this call lacks may wait for one that has no part in it, which is to blame.
   void look_elsewhere() {
+    const std::string outside = record_.is_p2p ? "outside of this pair " : "outside of the group ";
     std::vector<std::int64_t> silent;
     for (const std::int64_t rank : testimony_.asked) {
-      if (std::find(record_.members.begin(), record_.members.end(), rank) != record_.members.end()) continue;
+      if (rank == rank_ || is_judged(rank)) continue;
       const auto answer = testimony_.answers.find(rank);
       if (answer == testimony_.answers.end()) {
         if (testimony_.left.count(rank) == 0) silent.push_back(rank);
       } else if (silent_.empty() && answer->second.waits.empty() && !answer->second.stack.empty()) {
-        add_line(concat("outside of the group rank ", rank, " waits for nobody: it ", doing(answer->second)));
+        add_line(concat(outside, "rank ", rank, " waits for nobody: it ", doing(answer->second)));
       }
     }
     if (!silent.empty()) {
-      add_line(concat("outside of the group no answer from ", named_ranks(silent), " either: stopped or dead"));
+      add_line(concat(outside, "no answer from ", named_ranks(silent), silent_.empty() ? "" : " either",
+                      ": stopped or dead"));
     }
   }
 

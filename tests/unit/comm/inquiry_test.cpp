@@ -114,7 +114,46 @@ TEST(Verdict, FindsWhoHoldsUpTheMissingOutsideOfTheGroup) {
   EXPECT_THAT(more, HasSubstr("rank 1 is at step 2, forward; waits for recv from rank 7"));
   EXPECT_THAT(more, HasSubstr("outside of the group rank 7 waits for nobody: it is at step 2, forward, in layers.5; "
                               "runs sleep < Model::forward"));
-  EXPECT_THAT(more, HasSubstr("outside of the group no answer from rank 5 either"));
+  EXPECT_THAT(more, HasSubstr("outside of the group no answer from rank 5: stopped or dead"));
+  EXPECT_EQ(find(testimony).missing, "missing rank 1") << "two may be the one that all wait for";
+}
+
+// A pipeline: stages 0, 1, 2 share a group, and stage 1 waits for what stage 0 does not send.
+class Pipeline : public ::testing::Test {
+ protected:
+  Pipeline() {
+    testimony_.asked = {0, 1};
+    testimony_.answers[1] = answer(1, {}, "step 2, forward", "recv from rank 0");
+  }
+  Finding find() const { return verdict(call("recv", 3, 1), 2, {}, testimony_); }
+  Testimony testimony_;
+};
+
+TEST_F(Pipeline, OfASleepingFirstStageTheLastTellsThatItIsTheCause) {
+  testimony_.answers[0] = answer(0, {}, "step 2, data", "", "sleep < Loader::next");
+  EXPECT_EQ(find().missing, "missing rank 1, which waits for rank 0");
+  EXPECT_THAT(find().more, HasSubstr("\n  outside of this pair rank 0 waits for nobody: it is at step 2, data; runs "
+                                     "sleep < Loader::next"));
+}
+
+TEST_F(Pipeline, OfASilentFirstStageTheLastTellsThatItIsTheCause) {
+  EXPECT_EQ(find().missing, "missing rank 1, which waits for rank 0");
+  EXPECT_THAT(find().more, HasSubstr("\n  outside of this pair no answer from rank 0: stopped or dead"));
+}
+
+TEST(Verdict, NamesTheOneRankThatAllWaitFor) {
+  Testimony testimony;
+  testimony.asked = {1, 2, 3};
+  testimony.answers[1] = answer(1, {}, "", "all_reduce");
+  testimony.answers[2] = answer(2, {}, "", "all_reduce");
+  testimony.answers[3] = answer(3, {}, "step 2, data", "", "sleep");
+  EXPECT_EQ(find(testimony).missing, "missing ranks 1, 2, which wait for rank 3");
+  testimony.answers[3].waits = "recv from rank 4";
+  EXPECT_EQ(find(testimony).missing, "missing ranks 1, 2") << "nobody is known to be free";
+  testimony.answers[2].waits.clear();
+  EXPECT_EQ(find(testimony).missing, "missing ranks 1, 2, of which only rank 2 waits for nobody");
+  testimony.answers[1] = answer(1, {call("all_reduce", 3)}, "", "all_reduce");
+  EXPECT_EQ(find(testimony).missing, "missing rank 2");
 }
 
 TEST(Verdict, OfVeryManyRanksTellsOfTheFirst) {
