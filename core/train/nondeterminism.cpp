@@ -51,7 +51,7 @@ NondeterminismWatch::NondeterminismWatch(nn::Tree& tree) : tree_(tree) {
                 [this, lives = std::weak_ptr(lives_)](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
                   if (lives.expired()) return next(frame, in);
                   note(frame.module());
-                  nn::Tensors out = next(frame, in);
+                  nn::Tensors out = noting_failure(frame, next, in);
                   note(frame.parent() != nullptr ? frame.parent()->module() : TITAN_MODULE_ROOT);
                   return out;
                 });
@@ -67,6 +67,15 @@ NondeterminismWatch::~NondeterminismWatch() {
   c10::WarningUtils::set_warning_handler(handler_.before);
   at::removeCallback(callback_);
   current() = nullptr;
+}
+
+nn::Tensors NondeterminismWatch::noting_failure(nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+  try {
+    return next(frame, in);
+  } catch (...) {
+    if (failed_module_ == TITAN_MODULE_ROOT) failed_module_ = frame.module();
+    throw;
+  }
 }
 
 void NondeterminismWatch::note(nn::ModuleId module) {
@@ -89,7 +98,7 @@ nn::ModuleId NondeterminismWatch::module_of(std::int64_t node) const {
 
 std::string NondeterminismWatch::place(std::int64_t node) const {
   // What is recomputed in backward runs forward.
-  const nn::ModuleId running = tree_.running();
+  const nn::ModuleId running = failed_module_ != TITAN_MODULE_ROOT ? failed_module_ : tree_.running();
   const bool is_forward = running != TITAN_MODULE_ROOT || node < 0;
   const std::string& name = tree_.name(is_forward ? running : module_of(node));
   return concat(name.empty() ? "outside of the modules" : name, is_forward ? ", in forward" : ", in backward");

@@ -41,6 +41,7 @@ class NondeterminismWatch {
     c10::WarningHandler* before = nullptr;
   };
 
+  nn::Tensors noting_failure(nn::Frame& frame, nn::Next next, const nn::Tensors& in);
   void note(nn::ModuleId module);
   nn::ModuleId module_of(std::int64_t node) const;
   /// "layers.0.attention, in backward"
@@ -52,6 +53,7 @@ class NondeterminismWatch {
   std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);       // what is attached outlives this
   std::vector<std::pair<std::int64_t, nn::ModuleId>> node_modules_;  // from which number on nodes are of which module
   std::vector<std::int64_t> running_nodes_;                          // outermost first
+  nn::ModuleId failed_module_ = TITAN_MODULE_ROOT;                   // the innermost whose forward threw
   std::int64_t failed_node_ = -1;                                    // the innermost that threw
   std::set<std::pair<std::string, std::string>> said_;
   at::CallbackHandle callback_;
