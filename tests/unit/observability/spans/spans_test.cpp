@@ -245,5 +245,13 @@ TEST_F(SpansTest, WhereItCannotWriteItSaysSoOnceAndTheRunGoesOn) {
   EXPECT_EQ(warnings, 1);
 }
 
+TEST_F(SpansTest, AFolderThatIsALinkIsLeftAlone) {
+  fs::create_directory(folder_.path() / "elsewhere");
+  fs::create_directory_symlink(folder_.path() / "elsewhere", folder_.path() / "spans");
+  Spans{sdk::Host(host_.table())}.run_begin(run());
+  EXPECT_TRUE(fs::is_empty(folder_.path() / "elsewhere"));
+  EXPECT_THAT(host_.log(), ElementsAre(testing::HasSubstr("a link is no folder to write to")));
+}
+
 }  // namespace
 }  // namespace titan::observability
