@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "core/base/file_descriptor.hpp"
+#include "core/base/shortage.hpp"
 
 namespace titan {
 
@@ -37,6 +38,7 @@ void set_log_sink(LogSink sink) {
 
 void log(LogLevel level, std::string_view tag, std::string_view text) {
   const std::string line = printable_in_color(shortened(text, kLongestLine));
+  const ShortageSilence silence;  // sinks have locks, and a report logs
   current_sink().load(std::memory_order_acquire)(level, printable(tag), line);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <optional>
 
 #include "core/base/position.hpp"
 #include "core/base/quantity.hpp"
@@ -45,8 +46,15 @@ Header* header_in(void* block) {
 /// Live bytes, their peaks and their limit.
 class Counter {
  public:
-  /// Both return what lives then.
-  std::size_t add(std::size_t bytes) { return live_.fetch_add(bytes, std::memory_order_relaxed) + bytes; }
+  /// Returns what lives then; nothing where that would pass the limit: then nothing is added.
+  std::optional<std::size_t> add(std::size_t bytes) {
+    std::size_t before = live();
+    do {
+      if (limit() != 0 && before + bytes > limit()) return std::nullopt;
+    } while (!live_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
+    return before + bytes;
+  }
+  /// Returns what lives then.
   std::size_t subtract(std::size_t bytes) { return live_.fetch_sub(bytes, std::memory_order_relaxed) - bytes; }
   void raise_peaks(std::size_t live) {
     raise(peak_, live);
@@ -99,14 +107,6 @@ void* new_block(std::size_t capacity) {
   return std::malloc(capacity);
 }
 
-/// A block of `capacity` bytes, where `live` bytes of tensors are within the limit, or null.
-void* block_within_limit(std::size_t capacity, std::size_t live) {
-  const std::size_t limit = counter().limit();
-  if (limit == 0 || live <= limit) return new_block(capacity);
-  cache().clear();
-  return nullptr;
-}
-
 void tell(std::int32_t action, const void* data, std::size_t bytes, std::size_t live) {
   const titan_memory_event event{action, 0, reinterpret_cast<std::uintptr_t>(data), bytes, live};
   memory_listeners().tell(event);
@@ -128,6 +128,7 @@ void tell_listeners_of_shortage(std::uint64_t bytes) {
 }
 
 [[noreturn]] void throw_out_of_memory(std::size_t bytes) {
+  cache().clear();
   c10::profiledCPUMemoryReporter().OutOfMemory(bytes);
   tell_of_shortage(bytes);
   throw_out_of_memory_error(bytes);
@@ -157,15 +158,16 @@ class CountingAllocator final : public c10::Allocator {
     constexpr std::size_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
     const std::size_t capacity = BlockCache::capacity(std::min(bytes, kMost) + kOverhead);
     if (bytes > kMost) throw_out_of_memory(bytes);
-    const std::size_t live = counter().add(bytes);
-    void* block = block_within_limit(capacity, live);
+    const std::optional<std::size_t> live = counter().add(bytes);
+    if (!live) throw_out_of_memory(bytes);
+    void* block = new_block(capacity);
     if (block == nullptr) {
       counter().subtract(bytes);
       throw_out_of_memory(bytes);
     }
     void* data = new (header_in(block)) Header{bytes, capacity, block} + 1;
-    counter().raise_peaks(live);
-    if (memory_listeners().want(TITAN_MEMORY_ALLOC)) tell(TITAN_MEMORY_ALLOC, data, bytes, live);
+    counter().raise_peaks(*live);
+    if (memory_listeners().want(TITAN_MEMORY_ALLOC)) tell(TITAN_MEMORY_ALLOC, data, bytes, *live);
     c10::profiledCPUMemoryReporter().New(data, bytes);
     return {data, data, free_block, at::Device(at::kCPU)};
   }

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "core/base/error.hpp"
+#include "core/base/shortage.hpp"
 
 namespace titan::tensor {
 
@@ -11,6 +12,7 @@ void MemoryListeners::add(const titan_memory_listener* listener) {
   if (listener == nullptr || listener->struct_size < sizeof *listener || listener->event == nullptr) {
     throw PluginError("[memory] a listener needs its whole struct and a function");
   }
+  const ShortageSilence silence;
   const std::unique_lock lock(mutex_);
   if (std::find(listeners_.begin(), listeners_.end(), listener) != listeners_.end()) {
     throw PluginError("[memory] a listener listens already");
@@ -32,6 +34,7 @@ void MemoryListeners::count_wanted() noexcept {
 }
 
 void MemoryListeners::tell(const titan_memory_event& event) const noexcept {
+  const ShortageSilence silence;
   const std::shared_lock lock(mutex_);
   for (const titan_memory_listener* listener : listeners_) {
     if ((listener->actions & static_cast<std::uint32_t>(event.action)) != 0) listener->event(listener->ctx, &event);

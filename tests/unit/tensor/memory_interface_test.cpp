@@ -152,6 +152,28 @@ TEST_F(MemoryInterface, ALimitIsOutOfMemoryThatIsToldBeforeItIsThrown) {
   EXPECT_EQ(cached_bytes(), 0) << "kept blocks are given back first";
 }
 
+TEST_F(MemoryInterface, WhatIsRefusedMakesNobodyElseFail) {
+  set_memory_limit(live_bytes() + 64 * kMiB);
+  std::atomic<bool> done{false};
+  std::thread greedy([&] {
+    while (!done.load()) {
+      titan_error* error = guarded([] { bytes(65 * kMiB); });
+      EXPECT_NE(error, nullptr);
+      testing::error_text(error);
+    }
+  });
+  int num_refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    if (titan_error* error = guarded([] { bytes(100); })) {
+      ++num_refused;
+      testing::error_text(error);
+    }
+  }
+  done = true;
+  greedy.join();
+  EXPECT_EQ(num_refused, 0);
+}
+
 TEST_F(MemoryInterface, WhatIsNoTensorTakesKeptBlocksFirstAndIsToldOfThen) {
   bytes(4 * kMiB);
   Listening listening(TITAN_MEMORY_OUT_OF_MEMORY);
@@ -165,6 +187,22 @@ TEST_F(MemoryInterface, WhatIsNoTensorTakesKeptBlocksFirstAndIsToldOfThen) {
   ASSERT_EQ(listening.events().size(), 2U);
   EXPECT_EQ(listening.events()[0].bytes, 0U) << "not known";
   EXPECT_EQ(listening.events()[1].bytes, 77U);
+}
+
+TEST_F(MemoryInterface, AShortageWhileAListenerIsToldIsNotToldOf) {
+  static int shortages;
+  shortages = 0;
+  const titan_memory_listener listener{sizeof listener, TITAN_MEMORY_ALLOC | TITAN_MEMORY_OUT_OF_MEMORY, nullptr,
+                                       [](void*, const titan_memory_event* event) {
+                                         if (event->action == TITAN_MEMORY_OUT_OF_MEMORY) ++shortages;
+                                         if (event->action == TITAN_MEMORY_ALLOC) tell_of_shortage(0);
+                                       }};
+  ASSERT_EQ(memory_interface()->listen(&listener), nullptr);
+  bytes(10);
+  EXPECT_EQ(shortages, 0) << "it may hold a lock that its report needs";
+  tell_of_shortage(0);
+  EXPECT_EQ(shortages, 1);
+  memory_interface()->unlisten(&listener);
 }
 
 TEST_F(MemoryInterface, CountersKnowThePeakAndFillOnlyWhatTheCallerHas) {
