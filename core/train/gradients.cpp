@@ -31,7 +31,8 @@ void refuse_gradients(const nn::Tree& tree, std::int64_t step, double norm) {
       "[train] the gradient norm is not finite, stopped before the update, weights are unchanged: step ", step,
       ", norm ", std::abs(norm), ", ", concerned, " of ", tree.parameters().size(),
       concerned == 0 ? " parameters of this rank concerned" : " parameters concerned: ", join(named, ", "),
-      concerned > kMostNamed ? ", ..." : "", ": find the cause with --debug.detect_anomaly");
+      concerned > kMostNamed ? ", ..." : "",
+      ": the plugin observability, which this run is without, finds where it comes from");
 }
 
 }  // namespace titan::train

@@ -39,6 +39,7 @@ class Trial {
   }
 
   titan_error* rerun() {
+    failure_ = nullptr;
     return tensor::guarded([this] {
       try {
         set(rerun_());

@@ -49,8 +49,11 @@ class Passes::Guarded {
     return kept([&] {
       if (has_run_) throw PluginError("[train] a pass that has run must be rewound before it runs again");
       std::optional<PhaseScope> phase;
-      if (num_runs_++ > 0) phase.emplace(TITAN_IN_REPLAY);
+      const StepSeconds seconds = passes_.seconds_;
+      const bool is_replay = num_runs_++ > 0;
+      if (is_replay) phase.emplace(TITAN_IN_REPLAY);
       loss_sum_ = passes_.run_pass(first_);
+      if (is_replay) passes_.seconds_ = seconds;
       has_run_ = true;
       if (loss_sum != nullptr) *loss_sum = loss_sum_;
     });
@@ -69,6 +72,7 @@ class Passes::Guarded {
 
   template <class Body>
   titan_error* kept(const Body& body) {
+    failure_ = nullptr;
     return tensor::guarded([&] {
       try {
         body();
@@ -105,8 +109,13 @@ double Passes::run() {
 
 double Passes::run_again() {
   const PhaseScope phase(TITAN_IN_REPLAY);
+  const double begin = monotonic_seconds();
+  const StepSeconds seconds = seconds_;
   restart();
-  return run_all(/*is_guarded=*/false);
+  const double sum = run_all(/*is_guarded=*/false);
+  seconds_ = seconds;
+  again_seconds_ += monotonic_seconds() - begin;
+  return sum;
 }
 
 void Passes::leave_out() {

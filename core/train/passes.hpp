@@ -45,6 +45,8 @@ class Passes {
   /// Forgets the gradients and runs all of it once more, from the random state and buffers the step began with, without
   /// guards around the passes. For runs with a guard that may ask for it.
   double run_again();
+  /// What that took so far, which counts as nobody's time.
+  double again_seconds() const { return again_seconds_; }
   /// Forgets the gradients, and what the step left in the buffers: there will be no update.
   void leave_out();
 
@@ -64,6 +66,7 @@ class Passes {
   std::vector<data::Batch>& batches_;
   std::int64_t step_, num_valid_;
   StepSeconds& seconds_;
+  double again_seconds_ = 0;
   std::optional<StepBegin> begin_;
 };
 

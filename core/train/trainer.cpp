@@ -60,6 +60,7 @@ std::optional<StepResult> Trainer::step() {
   watch = {};
   if (accept(made)) update(result);
   watch.lap(result.seconds.optimizer);
+  result.seconds.optimizer -= passes.again_seconds();
   ++steps_done_;
   total_tokens_ += result.all_tokens;
   step_begin_.reset();
@@ -155,7 +156,7 @@ void Trainer::require_finite(const Made& made) const {
   part();
   throw NonFiniteError("[train] the loss is not finite, stopped before the update, weights are unchanged: step ",
                        result.step, ", sum of the losses of this rank ", std::abs(made.loss_sum), whose,
-                       ": find the cause with --debug.detect_anomaly");
+                       ": the plugin observability, which this run is without, finds where it comes from");
 }
 
 void Trainer::update(StepResult& result) {
