@@ -6,7 +6,7 @@
 
 namespace titan {
 
-std::string number_runs(const std::vector<std::int64_t>& numbers) {
+std::vector<std::string> runs_of(const std::vector<std::int64_t>& numbers) {
   std::vector<std::string> runs;
   for (std::size_t first = 0; first < numbers.size();) {
     std::size_t last = first;
@@ -16,7 +16,9 @@ std::string number_runs(const std::vector<std::int64_t>& numbers) {
     runs.push_back(last == first ? concat(numbers[first]) : concat(numbers[first], '-', numbers[last]));
     first = last + 1;
   }
-  return join(runs, ", ");
+  return runs;
 }
+
+std::string number_runs(const std::vector<std::int64_t>& numbers) { return join(runs_of(numbers), ", "); }
 
 }  // namespace titan

@@ -12,6 +12,9 @@
 /// Flight-recorder dumps: what each rank recorded of its collectives, as PyTorch and titan write them.
 namespace titan::trace {
 
+/// The usual folder of dumps in that of a run.
+inline constexpr const char* kDumpsFolder = "comm_traces";
+
 /// A call of a collective, or of a send or receive, as one rank recorded it. Texts by their numbers in Dumps.
 struct Call {
   std::uint32_t group = 0;    // of the dump's groups

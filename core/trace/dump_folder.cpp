@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOwnFolder = "comm_traces";
 constexpr const char* kOwnPrefix = "rank_";
 constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20U;
 
@@ -93,7 +92,7 @@ Dumps read_dumps(const fs::path& folder, const std::optional<std::string>& prefi
     throw InputError("[trace] no such folder: ", printable(folder.native()),
                      ": dumps are in the folder comm_traces of a run");
   }
-  const fs::path inner = folder / kOwnFolder;
+  const fs::path inner = folder / kDumpsFolder;
   const fs::path& place = fs::is_directory(inner, ignored) ? inner : folder;
   const RankFiles files = choose_files(place, prefix);
   if (files.empty()) {

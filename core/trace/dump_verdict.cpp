@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/base/listing.hpp"
+#include "core/base/number_runs.hpp"
 #include "core/base/text.hpp"
 
 namespace titan::trace {
@@ -228,20 +229,7 @@ std::string transfer_text(const Finding& finding) {
 
 }  // namespace
 
-std::string ranks_text(const std::vector<std::int64_t>& ranks) {
-  std::vector<std::string> runs;
-  for (std::size_t begin = 0; begin < ranks.size();) {
-    std::size_t end = begin + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    if (end - begin > 2) {
-      runs.push_back(concat(ranks[begin], "-", ranks[end - 1]));
-    } else {
-      for (std::size_t i = begin; i < end; ++i) runs.push_back(concat(ranks[i]));
-    }
-    begin = end;
-  }
-  return join_first(runs);
-}
+std::string ranks_text(const std::vector<std::int64_t>& ranks) { return join_first(runs_of(ranks)); }
 
 std::string call_text(const Dumps& dumps, const Call& call) {
   const std::string_view tensors = tensors_of(dumps, call);

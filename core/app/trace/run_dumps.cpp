@@ -4,6 +4,7 @@
 
 #include "core/app/compare/stored_settings.hpp"
 #include "core/base/error.hpp"
+#include "core/trace/dump.hpp"
 
 namespace titan::app {
 namespace {
@@ -12,16 +13,15 @@ namespace fs = std::filesystem;
 
 /// What the run was told; the usual name where that cannot be known.
 fs::path told_folder(const fs::path& run) {
-  constexpr const char* kUsual = "comm_traces";
   const fs::path config = run / "config.toml";
   std::error_code ignored;
-  if (!fs::exists(config, ignored)) return kUsual;
+  if (!fs::exists(config, ignored)) return trace::kDumpsFolder;
   try {
     const Settings settings = read_settings(config);
     const auto found = settings.find("comm.save_traces_folder");
-    return found == settings.end() ? kUsual : found->second;
+    return found == settings.end() ? trace::kDumpsFolder : found->second;
   } catch (const Error&) {
-    return kUsual;
+    return trace::kDumpsFolder;
   }
 }
 
