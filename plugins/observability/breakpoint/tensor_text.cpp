@@ -163,7 +163,11 @@ at::Tensor taken(const at::Tensor& tensor, const std::string& slice) {
     if (selection.is_index) {
       out = out.select(dim, selection.first);
     } else {
-      out = out.slice(dim++, selection.first, selection.first + selection.count * selection.step, selection.step);
+      // Of one index or none the step does not matter, and it may be so large that sums with it overflow.
+      const std::int64_t step = selection.count > 1 ? selection.step : 1;
+      const std::int64_t end =
+          selection.count > 0 ? selection.first + (selection.count - 1) * step + 1 : selection.first;
+      out = out.slice(dim++, selection.first, end, step);
     }
   }
   return out;

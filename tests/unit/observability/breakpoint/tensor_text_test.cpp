@@ -71,6 +71,8 @@ TEST(TensorText, ElementsAreNestedListsWithColumns) {
             "[[12, 13, 14, 15, 16, 17],\n [18, 19, 20, 21, 22, 23]]\n");
   EXPECT_EQ(elements_text(counted({2, 6}), "[0, :4]"), "[0, 1, 2, 3]\n");
   EXPECT_EQ(elements_text(counted({2, 6}), "[1, ::3]"), "[6, 9]\n");
+  EXPECT_EQ(elements_text(counted({2, 6}), "[0, 1::9223372036854775807]"), "[1]\n");
+  EXPECT_EQ(elements_text(counted({2, 6}), "[0, 1:5:3]"), "[1, 4]\n");
   EXPECT_EQ(elements_text(at::tensor({0.5, -12.25}), ""), "[   0.5, -12.25]\n");
   EXPECT_EQ(elements_text(counted({2, 6}), "[0:0]"), "  no elements: [0, 6]\n");
 }
