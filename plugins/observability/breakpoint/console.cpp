@@ -29,6 +29,8 @@ constexpr auto kDrainPatience = 1s;
 // For the launcher, after it has taken what this rank wrote.
 constexpr auto kShowTime = 50ms;
 constexpr auto kPause = 20ms;
+constexpr const char* kLaunchersInput = "TITAN_INPUT_FD";
+constexpr const char* kInBackground = "the run is in the background of its terminal (fg brings it to the front)";
 
 /// Another opening of the same file, which is locked for itself.
 Descriptor open_again(int descriptor, int flags) {
@@ -37,10 +39,12 @@ Descriptor open_again(int descriptor, int flags) {
   return Descriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY));
 }
 
-/// The group that has the terminal in the foreground: this process's, or its launcher's, which then lends it.
+/// Whether this process's group has the terminal in the foreground, or its launcher's, which then lends it. A shell
+/// that started the process lends nothing.
 bool may_take(int terminal) {
   const pid_t foreground = ::tcgetpgrp(terminal);
-  return foreground == ::getpgrp() || foreground == ::getpgid(::getppid());
+  if (foreground == ::getpgrp()) return true;
+  return named_descriptor(kLaunchersInput) >= 0 && foreground == ::getpgid(::getppid());
 }
 
 /// Waits until a reader of this process's output has taken what was written so far.
@@ -58,6 +62,13 @@ void drain_output() {
   std::this_thread::sleep_for(kShowTime);
 }
 
+bool has_hung_up(int terminal) {
+  pollfd place{terminal, POLLIN, 0};
+  return ::poll(&place, 1, 0) > 0 && (place.revents & POLLHUP) != 0;
+}
+
+Console::Got kind_of(int signal) { return signal == SIGINT ? Console::Got::interrupt : Console::Got::signal; }
+
 /// What both kinds do: lines of a descriptor, and signals.
 class DescriptorConsole : public Console {
  public:
@@ -66,13 +77,15 @@ class DescriptorConsole : public Console {
   void keep() override { lock_.keep(); }
 
  protected:
+  /// Whether another process group has the input just now; takes it back where that is this process's to do.
+  virtual bool is_elsewhere() { return false; }
   /// Waits until there is something to read, or a signal, or for so many milliseconds; `end` then.
   Got wait(int input, int milliseconds) const {
     std::array<pollfd, 2> places{{{signals_->descriptor(), POLLIN, 0}, {input, POLLIN, 0}}};
     for (;;) {
       const int found = ::poll(places.data(), places.size(), milliseconds);
       if (found < 0 && errno == EINTR) continue;
-      if (const int signal = signals_->take(); signal != 0) return signal == SIGINT ? Got::interrupt : Got::signal;
+      if (const int signal = signals_->take(); signal != 0) return kind_of(signal);
       return found > 0 ? Got::line : Got::end;
     }
   }
@@ -88,6 +101,10 @@ class DescriptorConsole : public Console {
       if (const Got got = wait(input, -1); got != Got::line) return got;
       const ssize_t got = ::read(input, bytes.data(), std::min(most, bytes.size()));
       if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (got < 0 && errno == EIO && !has_hung_up(input)) {
+        if (const Got back = await_return(); back != Got::line) return back;
+        continue;
+      }
       if (got <= 0 && pending_.empty()) return Got::end;
       if (got <= 0) pending_ += '\n';
       if (got <= 0) continue;
@@ -96,6 +113,15 @@ class DescriptorConsole : public Console {
   }
 
  private:
+  /// Until nobody else has the input, or a signal comes.
+  Got await_return() {
+    do {
+      std::this_thread::sleep_for(kPause);
+      if (const int signal = signals_->take(); signal != 0) return kind_of(signal);
+    } while (is_elsewhere());
+    return Got::line;
+  }
+
   std::unique_ptr<PromptSignals> signals_;
   Descriptor lock_;
   std::string pending_;
@@ -108,22 +134,37 @@ class TerminalConsole : public DescriptorConsole {
         terminal_(std::move(terminal)),
         input_(terminal_.is_open() ? terminal_.get() : input) {
     drain_output();
-    const pid_t foreground = terminal_.is_open() ? ::tcgetpgrp(terminal_.get()) : -1;
-    if (foreground > 0 && foreground != ::getpgrp() && ::tcsetpgrp(terminal_.get(), ::getpgrp()) == 0) {
-      lender_ = foreground;
-    }
+    take();
   }
   ~TerminalConsole() override {
     if (lender_ > 0) ::tcsetpgrp(terminal_.get(), lender_);
   }
   Got read_line(std::string_view sign, std::string& line) override {
+    sign_ = sign;
     write(sign);
     return read(input_, std::string::npos, line);
   }
   void write(std::string_view text) override { write_whole(input_, text); }
 
  private:
+  /// Makes this process's group the foreground; the one that was gets it back.
+  void take() {
+    const pid_t foreground = terminal_.is_open() ? ::tcgetpgrp(terminal_.get()) : -1;
+    if (foreground > 0 && foreground != ::getpgrp() && ::tcsetpgrp(terminal_.get(), ::getpgrp()) == 0) {
+      lender_ = foreground;
+    }
+  }
+  /// A shell has it while the launcher is stopped.
+  bool is_elsewhere() override {
+    if (!terminal_.is_open() || ::tcgetpgrp(terminal_.get()) == ::getpgrp()) return false;
+    if (!may_take(terminal_.get())) return true;
+    take();
+    write(sign_);
+    return false;
+  }
+
   Descriptor terminal_;
+  std::string sign_;
   int input_;
   pid_t lender_ = -1;
 };
@@ -171,9 +212,7 @@ Console::Got take_turn(const ConsoleSource& source, const PromptSignals& signals
   bool was_told = false;
   while (lock.is_open() && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     if (!std::exchange(was_told, true)) when_waiting();
-    if (const int signal = signals.take(); signal != 0) {
-      return signal == SIGINT ? Console::Got::interrupt : Console::Got::signal;
-    }
+    if (const int signal = signals.take(); signal != 0) return kind_of(signal);
     std::this_thread::sleep_for(kPause);
   }
   return Console::Got::line;
@@ -182,7 +221,7 @@ Console::Got take_turn(const ConsoleSource& source, const PromptSignals& signals
 }  // namespace
 
 ConsoleSource find_console() {
-  const int launchers = named_descriptor("TITAN_INPUT_FD");
+  const int launchers = named_descriptor(kLaunchersInput);
   const int input = launchers >= 0 ? launchers : STDIN_FILENO;
   struct stat found = {};
   if (::fstat(input, &found) != 0) return {.input = input, .problem = "standard input is closed"};
@@ -191,10 +230,6 @@ ConsoleSource find_console() {
   }
   if (::isatty(input) != 1) {
     return {.input = input, .problem = "standard input is neither a terminal nor a pipe or file with commands"};
-  }
-  const Descriptor terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-  if (terminal.is_open() && !may_take(terminal.get())) {
-    return {.input = input, .problem = "the run is in the background of its terminal (fg brings it to the front)"};
   }
   return {.kind = ConsoleSource::Kind::terminal, .input = input, .problem = {}};
 }
@@ -205,7 +240,8 @@ OpenedConsole open_console(const ConsoleSource& source, const std::function<void
   if (const auto got = take_turn(source, *signals, lock, when_waiting); got != Console::Got::line) return {{}, {}, got};
   if (source.kind == ConsoleSource::Kind::terminal) {
     Descriptor terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-    if (terminal.is_open() && !may_take(terminal.get())) return {{}, find_console().problem, Console::Got::line};
+    // Before its turn another rank's group may be in the foreground.
+    if (terminal.is_open() && !may_take(terminal.get())) return {{}, kInBackground, Console::Got::line};
     return {std::make_unique<TerminalConsole>(std::move(signals), std::move(lock), std::move(terminal), source.input),
             {},
             Console::Got::line};

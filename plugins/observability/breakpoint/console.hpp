@@ -27,8 +27,7 @@ struct ConsoleSource {
   std::string problem;  // why there is none, and what to do
 };
 
-/// Looks for one and takes nothing: a terminal that this process or its launcher has in the foreground, else a pipe or
-/// file as standard input, the launcher's where there is one.
+/// Looks for one and takes nothing: a terminal, a pipe or a file as standard input, the launcher's where there is one.
 ConsoleSource find_console();
 
 struct OpenedConsole {
@@ -38,7 +37,8 @@ struct OpenedConsole {
 };
 
 /// Takes it, and gives it back when the console is destroyed. Waits while another process of the run has it
-/// (`when_waiting` is called then, once), and a while for the first line of a script.
+/// (`when_waiting` is called then, once), and a while for the first line of a script. A terminal is taken only while
+/// this process or its launcher is in the foreground.
 OpenedConsole open_console(const ConsoleSource& source, const std::function<void()>& when_waiting);
 
 }  // namespace titan::observability

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -109,6 +110,64 @@ TEST(Console, ASignalEndsTheWaitForAnother) {
   const OpenedConsole opened = open_console(find_console(), [] { ::raise(SIGINT); });
   EXPECT_EQ(opened.console, nullptr);
   EXPECT_EQ(opened.got, Console::Got::interrupt);
+}
+
+/// A launcher's process, which is the leader of a terminal's session, and a rank at a prompt, in a group of its own.
+/// What is typed while a third group has the terminal is for the rank once the launcher has it again.
+[[noreturn]] void be_launcher_of_a_rank(const char* device, int told) {
+  ::alarm(60);
+  ::setsid();
+  const int terminal = ::open(device, O_RDWR);
+  std::array<int, 2> ready{};
+  if (terminal < 0 || ::dup2(terminal, STDIN_FILENO) < 0 || ::pipe(ready.data()) != 0) ::_exit(2);
+  ::signal(SIGTTOU, SIG_IGN);
+  ::setenv("TITAN_INPUT_FD", std::to_string(terminal).c_str(), 1);
+  const pid_t rank = ::fork();
+  if (rank == 0) {
+    ::alarm(60);
+    ::setpgid(0, 0);
+    const OpenedConsole opened = open_console(find_console(), [] {});
+    if (opened.console == nullptr) ::_exit(3);
+    std::string line;
+    write_whole(ready[1], "x");
+    const bool is_read = opened.console->read_line("> ", line) == Console::Got::line && line == "where";
+    ::_exit(is_read && ::tcgetpgrp(terminal) == ::getpgrp() ? 0 : 4);
+  }
+  char byte = 0;
+  if (::read(ready[0], &byte, 1) != 1) ::_exit(5);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    for (;;) ::pause();
+  }
+  ::setpgid(other, other);
+  if (::tcsetpgrp(terminal, other) != 0) ::_exit(6);
+  write_whole(told, "y");
+  ::sleep(2);
+  ::tcsetpgrp(terminal, ::getpgrp());
+  int status = 0;
+  ::waitpid(rank, &status, 0);
+  ::kill(other, SIGKILL);
+  ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 7);
+}
+
+TEST(Console, ATerminalThatAShellHasMeanwhileIsNotAtItsEnd) {
+  const Descriptor keys(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_TRUE(keys.is_open() && ::grantpt(keys.get()) == 0 && ::unlockpt(keys.get()) == 0);
+  const std::string device = ::ptsname(keys.get());
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const Descriptor reading(ends[0]);
+  Descriptor writing(ends[1]);
+  const pid_t launcher = ::fork();
+  if (launcher == 0) be_launcher_of_a_rank(device.c_str(), writing.get());
+  writing = Descriptor();
+  char byte = 0;
+  ASSERT_EQ(::read(reading.get(), &byte, 1), 1) << "the prompt did not come about";
+  write_whole(keys.get(), "where\n");
+  int status = 0;
+  ASSERT_EQ(::waitpid(launcher, &status, 0), launcher);
+  EXPECT_TRUE(WIFEXITED(status)) << status;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Console, NothingToReadIsExplained) {
