@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/base/log.hpp"
 #include "core/base/process_identity.hpp"
 #include "core/base/text.hpp"
 #include "core/comm/description.hpp"
@@ -30,6 +31,16 @@ constexpr const char* kReleased = "released";
 
 std::string leave_key(std::int64_t number) { return concat("leave/", number); }
 std::string hold_key(std::int64_t number) { return concat("hold/", number); }
+
+/// Calls back. What goes wrong there is not the store's.
+template <class Call>
+void call_back(const char* what, const Call& call) {
+  try {
+    call();
+  } catch (const std::exception&) {
+    log_warning("comm", "what another rank has to be told or has told fails here: ", what, ": ", error_text());
+  }
+}
 
 /// Another rank's text, whose lines stay lines.
 std::string safe_lines(const std::string& text) {
@@ -60,7 +71,7 @@ struct Watch::State {
   std::int64_t last_alarm = 0;
   std::int64_t num_told = 0;  // whose leaving was told
   std::int64_t num_holds = 0;
-  std::vector<std::int64_t> holds;  // not ended, by number
+  std::vector<std::int64_t> holds;  // not ended, or not begun, by number
   Clock::time_point held_until{};
   bool is_held = false;
 
@@ -98,7 +109,8 @@ struct Watch::State {
   void look_for_failure() {
     if (told_failure || !store->check({kFailureKey})) return;
     told_failure = true;
-    callbacks.failed(safe_lines(store->get_to_str(kFailureKey)));
+    const std::string text = safe_lines(store->get_to_str(kFailureKey));
+    call_back("a failure", [&] { callbacks.failed(text); });
     store->add(kFailureReadKey, 1);
   }
 
@@ -109,34 +121,41 @@ struct Watch::State {
       const std::string text = store->get_to_str(leave_key(++num_told));
       std::int64_t leaver = 0;
       std::from_chars(text.data(), text.data() + text.size(), leaver);
-      if (leaver != rank) callbacks.left(leaver, text.substr(std::min(text.size(), text.find('\n') + 1)));
+      if (leaver == rank) continue;
+      call_back("a leaving", [&] { callbacks.left(leaver, text.substr(std::min(text.size(), text.find('\n') + 1))); });
     }
   }
 
   void look_for_holds() {
     const std::int64_t now = store->add(kNumHoldsKey, 0);
     while (num_holds < now) holds.push_back(++num_holds);
+    bool any = false;
     const auto has_ended = [&](std::int64_t number) {
-      // The number is counted up before the text is there.
+      // The number is counted up before the text is there: a hold begins with the text, which may never come.
       if (!store->check({hold_key(number)})) return false;
       const std::string holder = store->get_to_str(hold_key(number));
-      return holder == kReleased || has_process_ended(holder);
+      const bool ended = holder == kReleased || has_process_ended(holder);
+      any = any || !ended;
+      return ended;
     };
     holds.erase(std::remove_if(holds.begin(), holds.end(), has_ended), holds.end());
     const std::lock_guard lock(mutex);
-    if (is_held || !holds.empty()) held_until = Clock::now();
-    is_held = !holds.empty();
+    if (is_held || any) held_until = Clock::now();
+    is_held = any;
   }
 
   void answer_alarm() {
     const std::int64_t alarm = store->add(kAlarmKey, 0);
     if (alarm == last_alarm) return;
     last_alarm = alarm;
-    store->set(answer_key(rank), concat(alarm, '\n', callbacks.answer()));
+    std::string answer;
+    call_back("an answer", [&] { answer = callbacks.answer(); });
+    store->set(answer_key(rank), concat(alarm, '\n', answer));
     const std::string text = store->get_to_str(kAlarmReasonKey);
     std::int32_t cause = 0;
     std::from_chars(text.data(), text.data() + text.size(), cause);
-    callbacks.alarmed(cause, safe_lines(text.substr(std::min(text.size(), text.find('\n') + 1))));
+    const std::string reason = safe_lines(text.substr(std::min(text.size(), text.find('\n') + 1)));
+    call_back("an alarm", [&] { callbacks.alarmed(cause, reason); });
   }
 };
 

@@ -145,6 +145,17 @@ TEST_F(Watching, KnowsWhileAndUntilWhenDeadlinesAreHeld) {
   EXPECT_LE(watch.held_until(), after_the_end);
 }
 
+TEST_F(Watching, AHolderThatDiesBeforeItsHoldBeginsHoldsNobody) {
+  Watch watch(store_, 0, 4, told_.callbacks());
+  store_->add("num_holds", 1);
+  watch.look(seconds(60));
+  EXPECT_LT(watch.held_until(), std::chrono::steady_clock::now() - seconds(1)) << "never";
+  store_->set("hold/1", process_identity());
+  watch.look(seconds(60));
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_GE(watch.held_until(), now) << "it is alive, and was slow";
+}
+
 TEST_F(Watching, AHolderThatHasEndedHoldsNobody) {
   Watch watch(store_, 0, 4, told_.callbacks());
   store_->add("num_holds", 1);
@@ -180,6 +191,20 @@ TEST_F(Watching, LooksLessOftenTheMoreRanksThereAre) {
   EXPECT_GT(watch.look_period(), seconds(10));
   watch.look(seconds(60));
   EXPECT_GE(store->num_checks, 1) << "whoever asks makes it look";
+}
+
+TEST_F(Watching, WhatThrowsWhenItIsToldIsNotTheStoresError) {
+  const auto fail = [](auto&&...) { throw std::runtime_error("no memory"); };
+  const auto answer = []() -> std::string { throw std::runtime_error("no memory"); };
+  Watch watch(store_, 0, 4, {fail, fail, answer, fail});
+  store_->set(kFailureKey, std::string("rank 1 failed"));
+  post_leave(*store_, 2, "");
+  raise_alarm(*store_, 2, "late");
+  EXPECT_TRUE(watch.ask([](c10d::Store&) {}, seconds(60)));
+  EXPECT_TRUE(watch.ask([](c10d::Store&) {}, seconds(60)));
+  EXPECT_EQ(watch.store_problem(), "");
+  EXPECT_EQ(store_->add(kFailureReadKey, 0), 1);
+  EXPECT_TRUE(store_->check({answer_key(0)})) << "it is alive, though it knows nothing";
 }
 
 TEST_F(Watching, NobodyWaitsForAStoreThatHangs) {
