@@ -25,8 +25,10 @@ Testimony question(Watch& watch, const Inquiry& inquiry, const std::function<boo
 
 /// Names the ranks that a call lacks: those that have not made it, with their last call in its group and what they do
 /// instead, those that made another one, and those that do not answer; and who holds up those that it lacks. `mine` is
-/// what this rank has called.
-Finding verdict(const WorkRecord& record, std::int64_t rank, const CallHistory& mine, const Testimony& testimony);
+/// what this rank has called. `first_undone` is the sequence number of the first call of its stream that is not done,
+/// where that is an earlier one.
+Finding verdict(const WorkRecord& record, std::int64_t rank, const CallHistory& mine, const Testimony& testimony,
+                std::uint64_t first_undone = 0);
 
 /// Says where ranks are that did not come to a group: a line for each that answers.
 std::string whereabouts(const std::vector<std::int64_t>& missing, const Testimony& testimony);

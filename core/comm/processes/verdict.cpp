@@ -36,8 +36,13 @@ std::string_view after_of(std::string_view signature) {
 /// One rank's way to the verdict on a call.
 class Judge {
  public:
-  Judge(const WorkRecord& record, std::int64_t rank, const CallHistory& mine, const Testimony& testimony)
-      : record_(record), rank_(rank), mine_(mine), testimony_(testimony) {}
+  Judge(const WorkRecord& record, std::int64_t rank, const CallHistory& mine, const Testimony& testimony,
+        std::uint64_t first_undone)
+      : record_(record),
+        rank_(rank),
+        mine_(mine),
+        testimony_(testimony),
+        first_undone_(first_undone == 0 ? record.sequence : first_undone) {}
 
   Finding judge() {
     for (const std::int64_t member : record_.members) {
@@ -123,10 +128,16 @@ class Judge {
     return all;
   }
 
-  /// They took part in whatever was done before.
+  /// They took part in whatever was done before: calls that are under way side by side were not.
   std::string silence() const {
     std::string text = concat("no answer from ", named_ranks(silent_), ": stopped or dead");
-    const LoggedCall* const before = mine_.find(CallHistory::stream(record_, rank_), record_.sequence - 1);
+    const std::string stream = CallHistory::stream(record_, rank_);
+    const LoggedCall* const first = mine_.find(stream, first_undone_);
+    const LoggedCall* const before = mine_.find(stream, first_undone_ - 1);
+    if (first_undone_ < record_.sequence) {
+      text += concat("; the first call that is not done: ",
+                     first == nullptr ? concat("sequence ", first_undone_) : with_sequence(first));
+    }
     if (before != nullptr) text += concat("; the call before was done with all: ", with_sequence(before));
     return text;
   }
@@ -171,14 +182,16 @@ class Judge {
   std::int64_t rank_;
   const CallHistory& mine_;
   const Testimony& testimony_;
+  std::uint64_t first_undone_;
   std::vector<std::int64_t> silent_, left_, behind_;  // behind: they answer, and have not made the call
   std::vector<std::string> differences_, lines_;
 };
 
 }  // namespace
 
-Finding verdict(const WorkRecord& record, std::int64_t rank, const CallHistory& mine, const Testimony& testimony) {
-  return Judge(record, rank, mine, testimony).judge();
+Finding verdict(const WorkRecord& record, std::int64_t rank, const CallHistory& mine, const Testimony& testimony,
+                std::uint64_t first_undone) {
+  return Judge(record, rank, mine, testimony, first_undone).judge();
 }
 
 std::string whereabouts(const std::vector<std::int64_t>& missing, const Testimony& testimony) {

@@ -69,6 +69,14 @@ TEST(Verdict, NamesWhoIsSilentAndWhatWasDoneBefore) {
             "[4], sequence 2");
 }
 
+TEST(Verdict, OfCallsSideBySideNamesTheFirstThatIsNotDone) {
+  Testimony testimony;
+  testimony.answers[1] = answer(1, {call("all_reduce", 3)});
+  EXPECT_EQ(verdict(call("all_reduce", 3), 0, mine(), testimony, 2).more,
+            "\n  no answer from rank 2: stopped or dead; the first call that is not done: _allgather_base of float32 "
+            "[4], sequence 2; the call before was done with all: barrier of float32 [4], sequence 1");
+}
+
 TEST(Verdict, NamesTheSilentBeforeThoseWhoWaitForThem) {
   Testimony testimony;
   testimony.answers[1] = answer(1, {call("all_reduce", 2)});
