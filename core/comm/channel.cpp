@@ -131,15 +131,13 @@ bool Channel::await(TimedWork& work, std::chrono::milliseconds limit) {
   return true;
 }
 
-void Channel::wait(Work::Impl& pending) {
+bool Channel::await_or_fail(Work::Impl& pending) {
   WorkRecord& record = pending.record;
   Communicator& communicator = owner();
-  record.timeout_ms = communicator.timeout().count();
+  // Others that ask while this rank finds out why are told of the call, too.
+  const WaitScope scope(communicator.transport_.get(), record);
   std::string late;
-  {
-    const WaitScope scope(communicator.transport_.get(), record);
-    if (!await(*pending.work, communicator.timeout())) late = explain_late(record);
-  }
+  if (!await(*pending.work, communicator.timeout())) late = explain_late(record);
   const std::int64_t now = monotonic_nanoseconds();
   pending.work->watch(nullptr);
   // Whatever was found out meanwhile, the work may be done now.
@@ -153,7 +151,17 @@ void Channel::wait(Work::Impl& pending) {
     const Finding found = communicator.transport_->explain_failure(record, failure);
     fail(record, concat("[comm] a call failed: ", with_comma(found.missing), what, found.more));
   }
-  if (!late.empty()) log_warning("comm", "a call was done after all, late: ", describe(record));
+  return !late.empty();
+}
+
+void Channel::wait(Work::Impl& pending) {
+  WorkRecord& record = pending.record;
+  Communicator& communicator = owner();
+  record.timeout_ms = communicator.timeout().count();
+  if (await_or_fail(pending)) {
+    log_warning("comm", "a call was done after all, late: ", describe(record));
+    communicator.recover();
+  }
   record.retired = true;
   records_->update(record.id, [&](WorkRecord& stored) { stored = record; });
   if (records_->on_retired) records_->on_retired(record);

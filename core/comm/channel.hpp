@@ -62,6 +62,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void wait(Work::Impl& work);
   /// False: the deadline passed, with what was added for the time in which deadlines were suspended.
   bool await(TimedWork& work, std::chrono::milliseconds limit);
+  /// Waits, or fails the call. True: it was late.
+  bool await_or_fail(Work::Impl& work);
   /// Says why a call was not done in time, after telling the witness.
   std::string explain_late(const WorkRecord& record);
   [[noreturn]] void fail(const WorkRecord& record, const std::string& text);

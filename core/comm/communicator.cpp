@@ -70,6 +70,11 @@ void Communicator::set_timeout(std::chrono::milliseconds timeout) { timeout_ = t
 
 void Communicator::set_module(std::string_view module) { module_ = std::string(module); }
 
+void Communicator::recover() {
+  stand_->recover();
+  if (transport_ != nullptr) transport_->recover();
+}
+
 void Communicator::hold() {
   if (transport_ != nullptr) transport_->hold(true);
 }

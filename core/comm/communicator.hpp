@@ -58,6 +58,9 @@ class Communicator {
   /// [any thread] Tells the witness of trouble.
   void report_trouble(std::int32_t cause, std::string_view reason) noexcept { stand_->report(cause, reason); }
 
+  /// Says that what was reported as a timeout was none: the call is done after all.
+  void recover();
+
   /// Suspends the deadlines of all ranks, until release(). Nests.
   void hold();
   void release();

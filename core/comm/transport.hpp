@@ -58,6 +58,9 @@ class Transport {
   /// Finds out what is known about a failed call and the rank that caused it. `text` is the backend's.
   virtual Finding explain_failure(const WorkRecord& record, const std::string& text) = 0;
 
+  /// Says that a call for which explain_timeout() was asked is done after all.
+  virtual void recover() {}
+
   /// Suspends the deadlines of all ranks (on), or takes that back. Nests. PeerError when the others cannot be told.
   virtual void hold(bool on) = 0;
   /// [any thread] When any rank last had them suspended: now, while one has; long ago: none ever had.

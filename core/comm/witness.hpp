@@ -1,8 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,22 +16,34 @@ struct Witness {
   std::function<void(std::int32_t cause, std::string_view reason)> trouble;
 };
 
-/// Where a rank's witness is asked, by whoever finds out first. Thread-safe.
+/// Where a rank's witness is asked, by whoever finds out first. The witness hears of trouble on a thread of its own:
+/// what it writes to may hang, which must not keep the rank alive. Thread-safe.
 class WitnessStand {
  public:
-  /// Makes somebody the witness, or nobody; returns when the one before is not being asked any more.
+  /// `patience`: how long anybody waits for the witness.
+  explicit WitnessStand(std::chrono::milliseconds patience = std::chrono::seconds(5));
+  ~WitnessStand();
+  WitnessStand(const WitnessStand&) = delete;
+  WitnessStand& operator=(const WitnessStand&) = delete;
+
+  /// Makes somebody the witness, or nobody; returns when the one before is not being asked any more. One that hangs is
+  /// left behind after a while: the process then has to end.
   void set(Witness witness);
   /// Empty: nobody says.
   std::string place() const;
-  /// Tells the witness of trouble. What comes after it has its cause too: a failure after a timeout is a timeout.
+  /// Tells the witness of trouble and waits until it has done what it does. What comes after it has its cause too: a
+  /// failure after a timeout is a timeout.
   void report(std::int32_t cause, std::string_view reason) noexcept;
+  /// As report(), but waits for nothing.
+  void post(std::int32_t cause, std::string_view reason) noexcept;
+  /// As report(), of another rank's failure: what this rank gives up for it is nothing to tell the witness any more.
+  void report_last(std::int32_t cause, std::string_view reason) noexcept;
+  /// Takes the cause back: what seemed to be trouble was none.
+  void recover() noexcept;
 
  private:
-  // Two, because writing things down takes its time: others are told meanwhile where the rank is.
-  mutable std::mutex place_mutex_;
-  std::mutex trouble_mutex_;
-  Witness witness_;
-  std::int32_t first_cause_ = 0;
+  struct State;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace titan::comm

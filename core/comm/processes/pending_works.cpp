@@ -25,9 +25,31 @@ c10::intrusive_ptr<TimedWork> PendingWorks::add() {
 void PendingWorks::add(c10::intrusive_ptr<TimedWork> work) {
   const std::lock_guard lock(mutex_);
   check_locked();
-  const auto is_done = [](const Entry& entry) { return entry.work->isCompleted(); };
-  works_.erase(std::remove_if(works_.begin(), works_.end(), is_done), works_.end());
+  sweep_locked();
   works_.push_back({std::move(work), announced_});
+}
+
+void PendingWorks::sweep_locked() {
+  const auto has_ended = [this](const Entry& entry) {
+    if (!entry.work->isCompleted()) return false;
+    if (!entry.work->isSuccess()) failed_.push_back(entry.record);
+    return true;
+  };
+  works_.erase(std::remove_if(works_.begin(), works_.end(), has_ended), works_.end());
+}
+
+std::uint64_t PendingWorks::first_undone(const WorkRecord& record) const {
+  const std::lock_guard lock(mutex_);
+  const std::string stream = CallHistory::stream(record, rank_);
+  std::uint64_t first = record.sequence;
+  const auto count = [&](const WorkRecord& other) {
+    if (CallHistory::stream(other, rank_) == stream) first = std::min(first, other.sequence);
+  };
+  for (const WorkRecord& failed : failed_) count(failed);
+  for (const Entry& entry : works_) {
+    if (!entry.work->isSuccess()) count(entry.record);
+  }
+  return first;
 }
 
 void PendingWorks::check() const {
@@ -85,14 +107,15 @@ bool PendingWorks::explains(const std::string& failure) const {
 }
 
 bool PendingWorks::fail(const std::string& reason) {
-  std::vector<Entry> works;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!failure_.empty()) return false;
-    failure_ = reason.empty() ? "the run was given up" : reason;
-    works.swap(works_);
-  }
-  for (const Entry& entry : works) entry.work->fail(reason);
+  const bool is_first = fail_later_ones(reason);
+  fail_pending(failure());
+  return is_first;
+}
+
+bool PendingWorks::fail_later_ones(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.empty()) return false;
+  failure_ = reason.empty() ? "the run was given up" : reason;
   return true;
 }
 
@@ -100,6 +123,8 @@ void PendingWorks::fail_pending(const std::string& text) {
   std::vector<Entry> works;
   {
     const std::lock_guard lock(mutex_);
+    sweep_locked();
+    for (const Entry& entry : works_) failed_.push_back(entry.record);
     works.swap(works_);
   }
   for (const Entry& entry : works) entry.work->fail(text);

@@ -40,8 +40,12 @@ class PendingWorks {
   bool explains(const std::string& failure) const;
   /// Fails all works, now and later. The first reason counts; false: it was not the first.
   bool fail(const std::string& reason);
+  /// As fail(), but leaves the works under way to a fail() that comes soon.
+  bool fail_later_ones(const std::string& reason);
   /// [any thread] Fails the works under way, but none that come later.
   void fail_pending(const std::string& text);
+  /// The first call of that call's stream that is not done, or has failed: its sequence number; else the call's own.
+  std::uint64_t first_undone(const WorkRecord& record) const;
   /// Whether calls are under way.
   bool any() const;
   /// The reason; empty: none yet.
@@ -56,6 +60,8 @@ class PendingWorks {
   std::string lacks(const WorkRecord& record, std::int64_t leaver, const CallHistory& history) const;
 
   void check_locked() const;
+  /// Forgets works that have ended.
+  void sweep_locked();
 
   std::int64_t rank_;
   std::mutex late_mutex_;
@@ -64,6 +70,7 @@ class PendingWorks {
   std::string failure_;
   WorkRecord announced_;
   std::vector<Entry> works_;
+  std::vector<WorkRecord> failed_;
   std::map<std::int64_t, CallHistory> left_;
   std::set<std::string> explanations_;
 };

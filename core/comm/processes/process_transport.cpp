@@ -19,6 +19,7 @@ constexpr auto kPollDelay = std::chrono::milliseconds(20);
 // Many ranks ask one store.
 constexpr auto kPollDelayPerRank = std::chrono::milliseconds(1);
 constexpr auto kStoreTime = std::chrono::milliseconds(1500);
+constexpr auto kNoTime = std::chrono::milliseconds(0);
 // How long the store outlives a failure of the rank that serves it, beside the time until the others look for it.
 constexpr auto kFarewellTime = std::chrono::milliseconds(1200);
 // How long a rank that is done waits for the others to be done: its connections may still carry what they need.
@@ -60,6 +61,32 @@ class OpenScope {
   SelfPortrait& self_;
 };
 
+/// A hold that the store is asked for.
+struct HoldRequest {
+  std::atomic<std::int64_t> number{0};
+  std::atomic<bool> is_given_up{false};
+
+  void post(c10d::Store& store) {
+    number = post_hold(store);
+    if (is_given_up) end(store);
+  }
+  void end(c10d::Store& store) const { end_hold(store, number); }
+};
+
+/// Fails the works under way for another rank's failure, after this rank has written down what it knows. The watch has
+/// to answer others meanwhile.
+void give_up_for(const std::string& failure, const std::shared_ptr<PendingWorks>& works,
+                 const std::shared_ptr<SelfPortrait>& self) {
+  try {
+    std::thread([works, self, failure] {
+      self->report_last(TITAN_DUMP_ERROR, failure);
+      works->fail(failure);
+    }).detach();
+  } catch (const std::exception&) {
+    works->fail(failure);
+  }
+}
+
 std::string open_key(const std::string& channel, std::int64_t rank) { return concat("open/", channel, '/', rank); }
 
 }  // namespace
@@ -72,17 +99,17 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
       works_(std::make_shared<PendingWorks>(rank)),
       self_(std::make_shared<SelfPortrait>(rank)),
       quotes_(std::make_shared<std::atomic<bool>>(false)) {
-  // Before this rank gives anything up for another's failure, it writes down what it knows.
   const auto failed = [works = works_, quotes = quotes_, self = self_](const std::string& text) {
-    if (works->failure().empty()) self->report(TITAN_DUMP_ERROR, text);
-    if (works->fail(text)) *quotes = true;
+    if (!works->fail_later_ones(text)) return;
+    *quotes = true;
+    give_up_for(text, works, self);
   };
   const auto left = [works = works_](std::int64_t leaver, const std::string& history) {
     works->leave(leaver, CallHistory::decode(history));
   };
   const auto answer = [self = self_] { return self->answer().encode(); };
   const auto alarmed = [self = self_](std::int32_t cause, const std::string& reason) {
-    if (!self->is_alarmed()) self->report(cause, reason);
+    if (!self->is_alarmed()) self->post(cause, reason);
   };
   watch_ =
       std::make_unique<Watch>(link_.store->clone(), rank, world_size, Watch::Callbacks{failed, left, answer, alarmed});
@@ -124,6 +151,8 @@ void ProcessTransport::introduce(std::shared_ptr<WitnessStand> stand) { self_->i
 
 void ProcessTransport::waits_for(const WorkRecord* record) { self_->set_waits(record); }
 
+void ProcessTransport::recover() { self_->set_alarmed(false); }
+
 void ProcessTransport::hold(bool on) {
   num_holds_ += on ? 1 : -1;
   // Of a hold inside another only the outer one is seen by the others.
@@ -132,11 +161,14 @@ void ProcessTransport::hold(bool on) {
     watch_->ask([number = hold_number_](c10d::Store& store) { end_hold(store, number); }, kStoreTime);
     return;
   }
-  const auto number = std::make_shared<std::atomic<std::int64_t>>(0);
-  const bool answers = watch_->ask([number](c10d::Store& store) { *number = post_hold(store); }, kStoreTime);
-  hold_number_ = *number;
+  const auto request = std::make_shared<HoldRequest>();
+  const bool answers = watch_->ask([request](c10d::Store& store) { request->post(store); }, kStoreTime);
+  hold_number_ = request->number;
   if (answers) return;
   --num_holds_;
+  // The store may do it later than anybody waits for it.
+  request->is_given_up = true;
+  if (request->number != 0) watch_->ask([request](c10d::Store& store) { request->end(store); }, kNoTime);
   throw PeerError("[comm] the other ranks cannot be told to wait: the ranks' store does not answer, ", link_.keeper,
                   " serves it");
 }
@@ -240,7 +272,7 @@ Testimony ProcessTransport::ask_everybody(const std::vector<std::int64_t>& membe
                                           const std::string& reason) {
   std::vector<std::int64_t> everybody(static_cast<std::size_t>(world_size_));
   std::iota(everybody.begin(), everybody.end(), 0);
-  self_->set_alarmed();
+  self_->set_alarmed(true);
   const Inquiry inquiry{cause, concat("rank ", rank_, ": ", reason), members, without(std::move(everybody), rank_)};
   Testimony testimony = question(*watch_, inquiry, [this] { return quotes_->load(); });
   num_silent_ = static_cast<std::int64_t>(testimony.asked.size() - testimony.answers.size());
@@ -257,7 +289,7 @@ Finding ProcessTransport::inquire(const WorkRecord& record, std::int32_t cause, 
                    "cut off: ",
                    printable(testimony.store_problem))};
   }
-  return verdict(record, rank_, self_->calls().history(), testimony);
+  return verdict(record, rank_, self_->calls().history(), testimony, works_->first_undone(record));
 }
 
 ProcessTransport::Clock::time_point ProcessTransport::give_up_late(const WorkRecord& record) {

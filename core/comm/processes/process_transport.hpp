@@ -49,6 +49,7 @@ class ProcessTransport : public Transport {
   void waits_for(const WorkRecord* record) override;
   Finding explain_timeout(const WorkRecord& record) override;
   Finding explain_failure(const WorkRecord& record, const std::string& text) override;
+  void recover() override;
   void hold(bool on) override;
   std::chrono::steady_clock::time_point held_until() override;
   void abort(std::string_view reason) noexcept override;

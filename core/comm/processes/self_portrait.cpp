@@ -64,4 +64,12 @@ void SelfPortrait::report(std::int32_t cause, std::string_view reason) const noe
   if (const auto witness = stand()) witness->report(cause, reason);
 }
 
+void SelfPortrait::post(std::int32_t cause, std::string_view reason) const noexcept {
+  if (const auto witness = stand()) witness->post(cause, reason);
+}
+
+void SelfPortrait::report_last(std::int32_t cause, std::string_view reason) const noexcept {
+  if (const auto witness = stand()) witness->report_last(cause, reason);
+}
+
 }  // namespace titan::comm

@@ -28,14 +28,16 @@ class SelfPortrait {
   void set_waits(const WorkRecord* record);
   /// The group that the training thread opens; empty: none.
   void set_opens(std::string group);
-  /// Says that this rank has raised an alarm: it need not be told of it.
-  void set_alarmed() { is_alarmed_ = true; }
+  /// Says whether this rank has raised an alarm: it need not be told of it.
+  void set_alarmed(bool on) { is_alarmed_ = on; }
   bool is_alarmed() const { return is_alarmed_; }
 
   /// Answers an alarm. Looks at the training thread, where that waits for nobody.
   Answer answer() const;
-  /// Tells the witness.
+  /// Tell the witness, as WitnessStand's do.
   void report(std::int32_t cause, std::string_view reason) const noexcept;
+  void post(std::int32_t cause, std::string_view reason) const noexcept;
+  void report_last(std::int32_t cause, std::string_view reason) const noexcept;
 
  private:
   std::string waits() const;

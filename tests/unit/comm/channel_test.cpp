@@ -9,9 +9,12 @@
 #include <array>
 #include <atomic>
 #include <thread>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "core/base/error.hpp"
 #include "core/comm/communicator.hpp"
+#include "core/comm/timed_work.hpp"
+#include "core/comm/transport.hpp"
 #include "tests/support/rank_threads.hpp"
 #include "titan/abi/observer.h"
 
@@ -55,6 +58,65 @@ class Gate {
  private:
   std::atomic<std::int64_t> left_;
 };
+
+/// Carries all_reduces to nobody: the test ends their works, at the latest when it is asked about them.
+class Inquisitive : public Transport {
+ public:
+  class Backend : public c10d::Backend {
+   public:
+    explicit Backend(c10::intrusive_ptr<TimedWork> work) : c10d::Backend(0, 2), work_(std::move(work)) {}
+    const std::string getBackendName() const override { return "inquisitive"; }
+    c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>&, const c10d::AllreduceOptions&) override {
+      return work_;
+    }
+
+   private:
+    c10::intrusive_ptr<TimedWork> work_;
+  };
+
+  c10::intrusive_ptr<c10d::Backend> open(const ChannelFacts&, milliseconds) override {
+    return c10::make_intrusive<Backend>(work);
+  }
+  void announce(const WorkRecord&) override {}
+  void waits_for(const WorkRecord* record) override { waits = record != nullptr; }
+  Finding explain_timeout(const WorkRecord&) override {
+    waited_when_asked = waits;
+    work->complete();
+    return {};
+  }
+  Finding explain_failure(const WorkRecord&, const std::string&) override {
+    waited_when_asked = waits;
+    return {};
+  }
+  void recover() override { recovered = true; }
+  void hold(bool) override {}
+  std::chrono::steady_clock::time_point held_until() override { return {}; }
+  void abort(std::string_view) noexcept override {}
+
+  c10::intrusive_ptr<TimedWork> work = c10::make_intrusive<TimedWork>();
+  bool waits = false, waited_when_asked = false, recovered = false;
+};
+
+TEST(Waiting, IsSaidWhileTheReasonOfAFailureIsFound) {
+  const auto transport = std::make_shared<Inquisitive>();
+  Communicator communicator(config::Mesh({1, 1, -1, 1, 1}, 2), 0, transport);
+  transport->work->fail("connection reset");
+  EXPECT_THAT(peer_error([&] { communicator.world().all_reduce(at::ones({2}))->wait(); }), HasSubstr("a call failed"));
+  EXPECT_TRUE(transport->waited_when_asked);
+  EXPECT_FALSE(transport->waits) << "nor afterwards";
+}
+
+TEST(Waiting, ThatEndsLateAfterAllLeavesNoTrouble) {
+  const auto transport = std::make_shared<Inquisitive>();
+  Communicator communicator(config::Mesh({1, 1, -1, 1, 1}, 2), 0, transport);
+  std::vector<std::int32_t> causes;
+  communicator.set_witness({{}, [&](std::int32_t cause, std::string_view) { causes.push_back(cause); }});
+  communicator.set_timeout(milliseconds(20));
+  communicator.world().all_reduce(at::ones({2}))->wait();
+  EXPECT_TRUE(transport->recovered);
+  communicator.report_trouble(TITAN_DUMP_ERROR, "row 7 is broken");
+  EXPECT_EQ(causes, (std::vector<std::int32_t>{TITAN_DUMP_TIMEOUT, TITAN_DUMP_ERROR}));
+}
 
 TEST(Deadline, NamesTheMissingRanksAndTheirLastCalls) {
   Gate started(4), gate(4);

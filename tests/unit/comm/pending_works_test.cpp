@@ -39,6 +39,34 @@ TEST(PendingWorks, FailTogetherWithTheFirstReason) {
   EXPECT_THROW(works.add(), PeerError);
 }
 
+TEST(PendingWorks, KnowTheFirstCallThatIsNotDone) {
+  PendingWorks works(0);
+  std::vector<c10::intrusive_ptr<TimedWork>> started;
+  for (std::uint64_t sequence = 1; sequence <= 4; ++sequence) {
+    works.announce(call(sequence));
+    started.push_back(works.add());
+  }
+  EXPECT_EQ(works.first_undone(call(4)), 1u);
+  started[0]->complete();
+  EXPECT_EQ(works.first_undone(call(4)), 2u);
+  started[1]->fail("connection reset");
+  works.add();
+  EXPECT_EQ(works.first_undone(call(4)), 2u) << "failed is not done";
+  WorkRecord other = call(4);
+  other.channel = "fsdp";
+  EXPECT_EQ(works.first_undone(other), 4u);
+}
+
+TEST(PendingWorks, FailNowOrSoonAsTheyAreTold) {
+  PendingWorks works(0);
+  const auto work = works.add();
+  EXPECT_TRUE(works.fail_later_ones("rank 1 failed"));
+  EXPECT_FALSE(work->isCompleted());
+  EXPECT_THROW(works.add(), PeerError);
+  EXPECT_FALSE(works.fail("this rank, too"));
+  EXPECT_EQ(work->failure(), "rank 1 failed");
+}
+
 TEST(PendingWorks, KnowWhetherCallsAreUnderWay) {
   PendingWorks works(0);
   EXPECT_FALSE(works.any());

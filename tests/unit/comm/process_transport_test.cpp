@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
+#include <atomic>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -91,6 +93,88 @@ TEST(Holding, IsSeenByTheOthersUntilItsOuterEnd) {
   held.held_until();
   EXPECT_FALSE(is_held());
   for (ProcessTransport* transport : {&holder, &held}) transport->abort("the test is over");
+}
+
+/// A store that hangs for a while before it notes a hold.
+class HangingStore : public c10d::HashStore {
+ public:
+  std::atomic<bool> may_go_on{false};
+  void set(const std::string& key, const std::vector<std::uint8_t>& value) override {
+    while (key == "hold/1" && !may_go_on) std::this_thread::sleep_for(milliseconds(1));
+    HashStore::set(key, value);
+  }
+  c10::intrusive_ptr<Store> clone() override { return c10::intrusive_ptr<Store>::unsafe_reclaim_from_nonowning(this); }
+};
+
+TEST(Holding, ThatWasGivenUpEndsItself) {
+  const auto store = c10::make_intrusive<HangingStore>();
+  ProcessTransport holder({store, false, "rank 0", "127.0.0.1"}, 0, 2, nullptr);
+  EXPECT_THROW(holder.hold(true), PeerError);
+  store->may_go_on = true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto is_over = [&] { return store->check({"hold/1"}) && store->get_to_str("hold/1") == "released"; };
+  while (!is_over() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(milliseconds(5));
+  EXPECT_TRUE(is_over());
+  holder.abort("the test is over");
+}
+
+/// A rank whose witness hangs until the test is over.
+class Hanging : public ::testing::Test {
+ protected:
+  Hanging() {
+    stand_->set({{}, [told = told_](std::int32_t, std::string_view) {
+                   ++told->count;
+                   while (!told->may_end) std::this_thread::sleep_for(milliseconds(1));
+                 }});
+    transport_.introduce(stand_);
+  }
+  ~Hanging() override {
+    told_->may_end = true;
+    transport_.abort("the test is over");
+  }
+  /// False: not within a minute.
+  static bool comes(const std::function<bool()>& what) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!what() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(milliseconds(5));
+    return what();
+  }
+
+  /// What is told to a witness that may live longer than the test.
+  struct Told {
+    std::atomic<int> count{0};
+    std::atomic<bool> may_end{false};
+  };
+  std::shared_ptr<Told> told_ = std::make_shared<Told>();
+  c10::intrusive_ptr<c10d::Store> store_ = store_with_peer();
+  std::shared_ptr<WitnessStand> stand_ = std::make_shared<WitnessStand>(milliseconds(50));
+  std::shared_ptr<PendingWorks> works_;
+  ProcessTransport transport_{{store_, false, "rank 0", "127.0.0.1"},
+                              0,
+                              2,
+                              [this](const BackendParts& parts) -> c10::intrusive_ptr<ProcessBackend> {
+                                works_ = parts.works;
+                                throw std::runtime_error("its works are all that is needed");
+                              }};
+};
+
+TEST_F(Hanging, AlarmsAreAnsweredWhileThingsAreWrittenDown) {
+  for (int turn = 0; turn < 2; ++turn) {
+    const std::string begin = std::to_string(raise_alarm(*store_, 2, "late")) + '\n';
+    const auto is_answered = [&] {
+      return store_->check({answer_key(0)}) && store_->get_to_str(answer_key(0)).compare(0, begin.size(), begin) == 0;
+    };
+    EXPECT_TRUE(comes(is_answered)) << turn;
+  }
+  EXPECT_TRUE(comes([&] { return told_->count == 1; }));
+}
+
+TEST_F(Hanging, AnotherRanksFailureEndsTheCallsAllTheSame) {
+  EXPECT_THROW(transport_.open(kPair, std::chrono::minutes(1)), PeerError);
+  const auto work = works_->add();
+  store_->set(kFailureKey, std::string("rank 1 failed: row 7 is broken"));
+  EXPECT_TRUE(work->wait_until(std::chrono::steady_clock::now() + std::chrono::minutes(1)));
+  EXPECT_EQ(work->failure(), "rank 1 failed: row 7 is broken");
+  EXPECT_EQ(told_->count, 1);
 }
 
 TEST(Opening, EndsWhenAnotherRankFailsWhileItConnects) {
