@@ -127,6 +127,23 @@ void check_all(Communicator& communicator) {
   }
 }
 
+/// Leaves SIGUSR1 to go_on_when_told(). Called before there are other threads.
+void hold_back_the_signal() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+/// Waits until the test has done what it does meanwhile.
+void go_on_when_told() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGUSR1);
+  const timespec limit{300, 0};
+  expect(::sigtimedwait(&signals, nullptr, &limit) == SIGUSR1, "nobody says when to go on");
+}
+
 /// Sums until something fails.
 void sum_for_ever(Communicator& communicator) {
   communicator.set_module("layers.3");
@@ -169,7 +186,7 @@ void act(Communicator& communicator, const std::string& action, std::int64_t cul
   if (action == "pause") {
     communicator.world().barrier();
     std::cout << "connected" << std::endl;
-    std::this_thread::sleep_for(milliseconds(1500));
+    go_on_when_told();
     return check_all(communicator);
   }
   for (int i = 0; i < 3; ++i) communicator.world().all_reduce(at::full({4}, 1, at::kFloat))->wait();
@@ -195,6 +212,7 @@ int serve_store() {
 int run(char** arguments) {
   const std::string action = arguments[1];
   if (action == "serve") return serve_store();
+  hold_back_the_signal();
   const RankEnvironment environment = read_rank_environment().value();
   std::unique_ptr<Communicator> communicator;
   try {

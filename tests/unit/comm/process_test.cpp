@@ -44,6 +44,17 @@ class Processes : public ::testing::Test {
     for (int rank = 0; rank < world_size; ++rank) start(rank, world_size, what);
   }
 
+  /// Two ranks that are there and do nothing until go_on().
+  void pause() {
+    start_all(2, {.action = "pause"});
+    for (const std::size_t rank : {0, 1}) ASSERT_TRUE(job_.await_output(rank, "connected"));
+  }
+  /// Lets them do their work, which they do well.
+  void go_on() {
+    for (const std::size_t rank : {0, 1}) ::kill(job_.pid(rank), SIGUSR1);
+    for (const std::size_t rank : {0, 1}) EXPECT_EQ(job_.wait(rank), 0) << job_.output(rank);
+  }
+
   ListeningSocket socket_;
   ProcessJob job_;
 };
@@ -221,11 +232,10 @@ TEST_F(Processes, MeetInTheStoreOfALauncher) {
 }
 
 TEST_F(Processes, ALateDuplicateDoesNotHarmTheRun) {
-  start_all(2, {.action = "pause"});
-  for (const std::size_t rank : {0, 1}) ASSERT_TRUE(job_.await_output(rank, "connected"));
+  ASSERT_NO_FATAL_FAILURE(pause());
   start(1, 2, {});
   EXPECT_EQ(job_.wait(2), kConfig);
-  for (const std::size_t rank : {0, 1}) EXPECT_EQ(job_.wait(rank), 0) << job_.output(rank);
+  go_on();
 }
 
 /// Started by hand: rank 0 binds the port itself.
@@ -273,7 +283,7 @@ std::vector<std::string> foreign_bytes() {
 
 TEST_F(Processes, ForeignBytesOnTheirPortsDoNoHarm) {
   for (const std::string& bytes : foreign_bytes()) send_bytes(socket_.port(), bytes, milliseconds(0));
-  start_all(2, {.action = "pause"});
+  ASSERT_NO_FATAL_FAILURE(pause());
   std::vector<std::thread> clients;
   const auto attack = [&](int port) {
     for (const std::string& bytes : foreign_bytes()) {
@@ -283,7 +293,6 @@ TEST_F(Processes, ForeignBytesOnTheirPortsDoNoHarm) {
   attack(socket_.port());
   std::size_t num_ports = 0;
   for (const std::size_t rank : {0, 1}) {
-    ASSERT_TRUE(job_.await_output(rank, "connected"));
     for (const Listener& listener : listeners(job_.pid(rank))) {
       attack(listener.port);
       ++num_ports;
@@ -292,17 +301,16 @@ TEST_F(Processes, ForeignBytesOnTheirPortsDoNoHarm) {
   EXPECT_GE(num_ports, 3u) << "the store's port and one of each rank";
   for (std::thread& client : clients) client.join();
   const std::int64_t memory = peak_memory(job_.pid(0));
-  for (const std::size_t rank : {0, 1}) EXPECT_EQ(job_.wait(rank), 0) << job_.output(rank);
+  go_on();
   EXPECT_LT(memory, std::int64_t{1} << 30);
 }
 
 TEST_F(Processes, OnlyTheLoopbackInterfaceIsListenedOn) {
-  start_all(2, {.action = "pause"});
+  ASSERT_NO_FATAL_FAILURE(pause());
   for (const std::size_t rank : {0, 1}) {
-    ASSERT_TRUE(job_.await_output(rank, "connected"));
     for (const Listener& listener : listeners(job_.pid(rank))) EXPECT_EQ(listener.address, "0100007F");
-    EXPECT_EQ(job_.wait(rank), 0);
   }
+  go_on();
 }
 
 }  // namespace
