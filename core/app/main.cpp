@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   titan::app::program_begin();
   titan::app::require_completion();
   titan::app::occupy_standard_streams();
+  titan::app::keep_launchers_streams();
   titan::app::install_fatal_signals();
   titan::app::install_stop_signals();
 
