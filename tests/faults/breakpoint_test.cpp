@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include "tests/cli/runner/pseudo_terminal.hpp"
@@ -95,6 +97,24 @@ INSTANTIATE_TEST_SUITE_P(All, BreakpointEnding,
                                          Ending{"CtrlC", PseudoTerminal::kCtrlC}),
                          [](const auto& of) { return std::string(of.param.name); });
 
+/// Whether programs that the process starts get what that variable's number stands for.
+bool is_passed_on(pid_t pid, const std::string& variable) {
+  std::istringstream fields(read("/proc/" + std::to_string(pid) + "/fdinfo/" + variable_of(pid, variable).value()));
+  for (std::string name, value; fields >> name >> value;) {
+    if (name == "flags:") return (std::stoul(value, nullptr, 8) & O_CLOEXEC) == 0;
+  }
+  throw std::runtime_error("not open: " + variable);
+}
+
+TEST_F(Breakpoint, TheLaunchersTerminalIsForRanksAlone) {
+  Process process = two_ranks("rank=1,step=2").env("LOG_RANK", "1").start();
+  expect_prompt(process, 1);
+  EXPECT_FALSE(is_passed_on(processes_.at(1), "TITAN_INPUT_FD"));
+  EXPECT_FALSE(is_passed_on(processes_.at(0), "TITAN_NOTICE_FD"));
+  answer("quit");
+  expect_end(process, kQuit);
+}
+
 TEST_F(Breakpoint, CtrlZStopsNobody) {
   Process process = two_ranks("rank=1,step=2").start();
   expect_prompt(process, 1);
@@ -174,6 +194,8 @@ TEST_F(Breakpoint, OfTwoRanksAtATimeOneThatQuitsEndsBoth) {
   ASSERT_TRUE(terminal_.wait_for("> ")) << terminal_.shown();
   answer("quit");
   expect_end(process, kQuit);
+  const std::string shown = terminal_.shown();
+  EXPECT_EQ(shown.find("*** breakpoint: "), shown.rfind("*** breakpoint: ")) << "of the second: " << shown;
 }
 
 TEST_F(Breakpoint, ASignalToTheLauncherEndsThePrompt) {
@@ -304,9 +326,11 @@ TEST_F(Breakpoint, WrongPlacesAreRefusedBeforeWork) {
 /// A plugin that calls the breakpoint itself.
 class BreakpointInAPlugin : public Breakpoint {
  protected:
-  Process start(const std::string& mode) const {
+  Process start(const std::string& mode, const char* num_steps = "4") const {
     const std::string breaker = std::filesystem::path(TITAN_FAULT_PLUGINS) / "breaker.so";
-    return in_terminal(launch(2, run_of({"--plugin", breaker})))
+    const std::vector<std::string> all =
+        run_of({"--plugin", breaker, "--training.steps", num_steps, "--comm.init_timeout_seconds=30"});
+    return in_terminal(launch(2, all, {"--grace-seconds=1"}))
         .env("TITAN_BREAKER", mode)
         .env("TITAN_BREAKER_RANK", "1")
         .start();
@@ -326,11 +350,31 @@ TEST_F(BreakpointInAPlugin, BreaksAndShowsItsTensors) {
   expect_end(process, 0);
 }
 
+TEST_F(BreakpointInAPlugin, OfARankThatComesWhileAnotherIsAtItsPromptWaitsForItsTurn) {
+  Process process = start("late", "1");
+  expect_prompt(process, 0);
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  answer("continue");
+  ASSERT_TRUE(terminal_.wait_for("rank 1> ")) << terminal_.shown();
+  answer("continue");
+  expect_end(process, 0);
+  EXPECT_THAT(terminal_.shown(), AllOf(HasSubstr("*** breakpoint: rank 1"), HasSubstr("waits for its turn"),
+                                       Not(HasSubstr("passed over"))));
+}
+
 TEST_F(BreakpointInAPlugin, QuitPassesThroughForward) {
   Process process = start("forward");
   expect_prompt(process, 1);
   answer("quit");
   expect_end(process, kQuit);
+}
+
+TEST_F(BreakpointInAPlugin, DeadlinesHoldAgainAfterAQuitThatIsSwallowed) {
+  Process process = start("swallow");
+  expect_prompt(process, 1);
+  answer("quit");
+  expect_end(process, 69);
+  EXPECT_THAT(terminal_.shown(), HasSubstr("not done in time: missing rank 1"));
 }
 
 TEST_F(BreakpointInAPlugin, QuitPassesThroughBackward) {

@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "plugins/observability/breakpoint/descriptor.hpp"
@@ -34,6 +38,18 @@ bool tell_launcher(std::uint32_t rank, std::string_view text) {
   if (place.fd < 0 || ::poll(&place, 1, kPatienceMilliseconds) != 1) return false;
   write_whole(place.fd, sdk::concat("[rank", rank, "]: [", kTag, "] ", text, '\n'));
   return true;
+}
+
+/// Whether a rank has written down why it ended, as ranks of the launcher do, a quit too, before their process is gone.
+bool has_a_rank_failed(std::uint32_t num_ranks) {
+  const char* const own = std::getenv("TITAN_ERROR_FILE");
+  if (own == nullptr) return false;
+  const std::filesystem::path folder = std::filesystem::path(own).parent_path();
+  std::error_code ignored;
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+    if (std::filesystem::exists(folder / sdk::concat("rank_", rank, ".json"), ignored)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -163,18 +179,37 @@ void Breakpoint::stop(std::string label, std::string module, NamedTensors tensor
     return pass_over(subject, source.problem, "start the run in a terminal, or pipe commands into it");
   }
   host_.check(control_->hold(handles_->control));
-  prompt(source, subject);
+  try {
+    prompt(source, subject);
+  } catch (...) {
+    release_all_the_same();
+    throw;
+  }
   host_.check(control_->release(handles_->control));
 }
 
+/// Somebody may catch what passes here, and the run goes on.
+void Breakpoint::release_all_the_same() const {
+  try {
+    host_.check(control_->release(handles_->control));
+  } catch (const std::exception& error) {
+    host_.warning(kTag, sdk::concat("the deadlines stay suspended: ", error.what()));
+  }
+}
+
 void Breakpoint::prompt(const ConsoleSource& source, const RankSubject& subject) {
+  bool has_waited = false;
   const OpenedConsole opened = open_console(source, [&] {
+    has_waited = true;
     host_.info(kTag, sdk::concat(subject.place(), " waits for its turn: another rank is at its prompt"));
   });
   if (opened.got == Console::Got::interrupt) quit(subject);
   if (opened.got == Console::Got::signal) return;
   if (opened.console == nullptr) {
     return pass_over(subject, opened.problem, "start the run in a terminal, or pipe commands into it");
+  }
+  if (has_waited && has_a_rank_failed(host_.world_size())) {
+    return host_.info(kTag, sdk::concat(subject.place(), " has no prompt: the run was ended meanwhile"));
   }
   opened.console->write(subject.banner());
   switch (run_prompt(*opened.console, subject, sdk::concat("rank ", host_.rank(), "> "))) {

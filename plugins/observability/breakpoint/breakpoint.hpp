@@ -44,6 +44,7 @@ class Breakpoint : public Tool {
   /// Stands still until somebody at the prompt goes on.
   void stop(std::string label, std::string module, NamedTensors tensors);
   void prompt(const ConsoleSource& source, const RankSubject& subject);
+  void release_all_the_same() const;
   void pass_over(const RankSubject& subject, const std::string& why, const std::string& advice);
   [[noreturn]] void quit(const RankSubject& subject) const;
 

@@ -1,5 +1,8 @@
+#include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
+#include <thread>
 
 #include "titan/sdk/breakpoint.hpp"
 #include "titan/torch/strategy.hpp"
@@ -9,7 +12,8 @@ namespace {
 namespace strategy = titan::strategy;
 
 /// Calls a breakpoint on the rank TITAN_BREAKER_RANK, in forward of layers.0 or, with TITAN_BREAKER=backward, in its
-/// backward; in every micro-batch.
+/// backward; in every micro-batch. TITAN_BREAKER=late: rank 0 does at once, and the rank 2 s later.
+/// TITAN_BREAKER=swallow: catches what a quit throws, and sleeps.
 class Breaker {
  public:
   static constexpr titan::sdk::Identity kIdentity{.id = "org.titan.test.breaker",
@@ -28,6 +32,11 @@ class Breaker {
   void apply(strategy::Tree tree, strategy::Mesh) {
     attach(tree, "layers.0", [host = host_](strategy::Frame& f, strategy::Next next, strategy::Inputs in) {
       const at::Tensor& x = in[0];
+      if (mode() == "late") {
+        titan::sdk::breakpoint(host, 0, "before the block");
+        std::this_thread::sleep_for(std::chrono::seconds(2));
+      }
+      if (mode() == "swallow") return swallow(host), next(f, in);
       if (mode() != "backward") titan::sdk::breakpoint(host, rank(), "before the block", {{"x", lend(x)}});
       strategy::Tensors out = next(f, in);
       if (mode() == "backward" && out[0].requires_grad()) {
@@ -38,6 +47,13 @@ class Breaker {
   }
 
  private:
+  static void swallow(const titan::sdk::Host& host) {
+    try {
+      titan::sdk::breakpoint(host, rank(), "before the block");
+    } catch (const std::exception&) {
+      std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+  }
   static titan_tensor lend(const at::Tensor& x) { return titan::handle::lend(x); }
   static std::string_view mode() {
     const char* value = std::getenv("TITAN_BREAKER");
