@@ -134,9 +134,9 @@ struct Watch::State {
       // The number is counted up before the text is there: a hold begins with the text, which may never come.
       if (!store->check({hold_key(number)})) return false;
       const std::string holder = store->get_to_str(hold_key(number));
-      const bool ended = holder == kReleased || has_process_ended(holder);
-      any = any || !ended;
-      return ended;
+      const bool is_over = holder == kReleased || has_process_ended(holder);
+      any = any || !is_over;
+      return is_over;
     };
     holds.erase(std::remove_if(holds.begin(), holds.end(), has_ended), holds.end());
     const std::lock_guard lock(mutex);
