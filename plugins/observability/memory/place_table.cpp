@@ -25,10 +25,10 @@ std::size_t PlaceTable::KeyHash::operator()(const Key& key) const {
 std::uint32_t PlaceTable::number(const Where& where) {
   const Key key{where.op, where.node, where.module.data(), where.phase, where.purpose};
   const auto found = numbers_.find(key);
-  if (found != numbers_.end()) return found->second;
+  if (found != numbers_.end() && places_[found->second].module == where.module) return found->second;
   const auto number = static_cast<std::uint32_t>(places_.size());
   places_.push_back({where.op, where.node, std::string(where.module), where.phase, where.purpose});
-  numbers_.emplace(key, number);
+  numbers_.insert_or_assign(key, number);
   return number;
 }
 

@@ -33,7 +33,8 @@ struct Place {
   Purpose purpose = Purpose::unknown;
 };
 
-/// Numbers for places, from 0; a place that comes again has its number. Known by where their texts lie.
+/// Numbers for places, from 0; a place that comes again has its number. Known by where their texts lie, of
+/// operators and nodes for good, of modules as long as the text there is the same.
 class PlaceTable {
  public:
   std::uint32_t number(const Where& where);

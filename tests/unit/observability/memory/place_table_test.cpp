@@ -36,6 +36,18 @@ TEST(PlaceTable, ScopesSayWhatABlockIsFor) {
   EXPECT_EQ(module_of("some other scope"), "");
 }
 
+TEST(PlaceTable, AModuleWhoseNameLiesWhereAnothersDidIsAnother) {
+  PlaceTable table;
+  std::string module = "layers.1";
+  const std::uint32_t first = table.number({"aten::mm", "", module, TITAN_IN_FORWARD, 1});
+  module = "layers.2";
+  const std::uint32_t second = table.number({"aten::mm", "", module, TITAN_IN_FORWARD, 2});
+  EXPECT_NE(second, first);
+  EXPECT_EQ(table[first].module, "layers.1");
+  EXPECT_EQ(table[second].module, "layers.2");
+  EXPECT_EQ(table.number({"aten::mm", "", module, TITAN_IN_FORWARD, 3}), second);
+}
+
 TEST(PlaceTable, KeepsCopiesOfTexts) {
   PlaceTable table;
   std::string module = "layers.1";
