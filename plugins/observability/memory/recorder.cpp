@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "plugins/observability/memory/quiet_lock.hpp"
 #include "titan/abi/memory.h"
 
 namespace titan::observability {
@@ -38,23 +39,28 @@ void Recorder::push(std::int32_t action, std::uint64_t address, const LiveBlock&
 void Recorder::alloc(std::uint64_t address, std::uint64_t bytes, const Where& where) noexcept {
   try {
     StackTable::Stack stack = stack_here();
-    const std::lock_guard lock(mutex_);
-    ++lost_blocks_;
+    const QuietLock lock(mutex_);
     const LiveBlock block = block_of(bytes, where, std::move(stack));
-    live_.emplace(address, block);
-    --lost_blocks_;
+    const auto [entry, is_new] = live_.try_emplace(address, block);
+    if (!is_new) replace(address, entry->second, block);
     live_bytes_ += bytes;
     peak_bytes_ = std::max(peak_bytes_, live_bytes_);
     push(TITAN_MEMORY_ALLOC, address, block);
   } catch (const std::exception&) {
-    // There was no memory to note it: it is counted.
+    ++lost_blocks_;
   }
+}
+
+void Recorder::replace(std::uint64_t address, LiveBlock& old, const LiveBlock& block) {
+  live_bytes_ -= old.bytes;
+  push(TITAN_MEMORY_FREE, address, {old.bytes, block.place, block.step, StackTable::kNone});
+  old = block;
 }
 
 void Recorder::free(std::uint64_t address, const Where& where) noexcept {
   try {
     StackTable::Stack stack = stack_here();
-    const std::lock_guard lock(mutex_);
+    const QuietLock lock(mutex_);
     const auto found = live_.find(address);
     if (found == live_.end()) return;
     // First what may fail: a block that is not alive must have its event.
@@ -63,13 +69,14 @@ void Recorder::free(std::uint64_t address, const Where& where) noexcept {
     live_bytes_ -= block.bytes;
     push(TITAN_MEMORY_FREE, address, block);
   } catch (const std::exception&) {
-    // There was no memory to note it: the block counts as alive.
+    ++lost_blocks_;  // it counts as alive
   }
 }
 
 void Recorder::out_of_memory(std::uint64_t bytes, std::uint64_t rest, const Where& where) noexcept {
+  if (QuietLock::is_held()) return;
   try {
-    const std::lock_guard lock(mutex_);
+    const QuietLock lock(mutex_);
     push(TITAN_MEMORY_OUT_OF_MEMORY, rest, block_of(bytes, where, {}));
   } catch (const std::exception&) {
     // The report says it all the same.
@@ -77,8 +84,8 @@ void Recorder::out_of_memory(std::uint64_t bytes, std::uint64_t rest, const Wher
 }
 
 void Recorder::inspect(const std::function<void(const View&)>& look) const {
-  const std::lock_guard lock(mutex_);
-  look(View{events_, live_, places_, stacks_, live_bytes_, peak_bytes_, lost_blocks_});
+  const QuietLock lock(mutex_);
+  look(View{events_, live_, places_, stacks_, live_bytes_, peak_bytes_, lost_blocks_.load()});
 }
 
 }  // namespace titan::observability

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,6 +50,8 @@ class Recorder {
  private:
   // Under the lock.
   LiveBlock block_of(std::uint64_t bytes, const Where& where, StackTable::Stack stack);
+  /// Another block lives where one did whose free was lost.
+  void replace(std::uint64_t address, LiveBlock& old, const LiveBlock& block);
   void push(std::int32_t action, std::uint64_t address, const LiveBlock& block);
   StackTable::Stack stack_here() const;
   std::int64_t now_us() const;
@@ -61,7 +64,7 @@ class Recorder {
   PlaceTable places_;
   StackTable stacks_;
   std::uint64_t live_bytes_ = 0, peak_bytes_ = 0;
-  std::uint64_t lost_blocks_ = 0;  // that there was no memory to note
+  std::atomic<std::uint64_t> lost_blocks_{0};  // whose begin or end there was no memory to note
 };
 
 }  // namespace titan::observability

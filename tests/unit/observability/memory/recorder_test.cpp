@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -61,6 +62,35 @@ TEST(RecorderTest, ShortageIsAnEventWithWhatWasLeft) {
     EXPECT_EQ(view.events[0].bytes, 5000U);
     EXPECT_EQ(view.events[0].address, 100U);
     EXPECT_EQ(view.live_bytes, 0U);
+  });
+}
+
+TEST(RecorderTest, ABlockWhereOneLivesTakesThePlaceOfTheOneWhoseFreeWasLost) {
+  static bool is_memory_out;
+  Recorder recorder(10, [] { return is_memory_out ? throw std::bad_alloc() : StackTable::Stack(); });
+  recorder.alloc(0x1000, 64, kForward);
+  is_memory_out = true;
+  recorder.free(0x1000, kForward);
+  is_memory_out = false;
+  recorder.alloc(0x1000, 100, {"aten::add", "", "layers.1", TITAN_IN_FORWARD, 4});
+  recorder.inspect([](const Recorder::View& view) {
+    EXPECT_EQ(view.live_bytes, 100U);
+    EXPECT_EQ(view.peak_bytes, 100U);
+    EXPECT_EQ(view.lost_blocks, 1U);
+    ASSERT_EQ(view.live.size(), 1U);
+    EXPECT_EQ(view.live.at(0x1000).bytes, 100U);
+    EXPECT_EQ(view.places[view.live.at(0x1000).place].module, "layers.1");
+    ASSERT_EQ(view.events.size(), 3U) << "the trace can be undone";
+    EXPECT_EQ(view.events[1].action, TITAN_MEMORY_FREE);
+    EXPECT_EQ(view.events[1].bytes, 64U);
+  });
+}
+
+TEST(RecorderTest, AShortageUnderItsLockIsPassedOver) {
+  Recorder recorder(4);
+  recorder.inspect([&](const Recorder::View& view) {
+    recorder.out_of_memory(5000, 100, kForward);
+    EXPECT_EQ(view.events.size(), 0U);
   });
 }
 
