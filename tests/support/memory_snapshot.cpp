@@ -127,6 +127,7 @@ pickle::Document checked_snapshot(const std::filesystem::path& path) {
   EXPECT_TRUE(titan);
   if (titan) {
     EXPECT_EQ(integer(*titan, "live_bytes"), live) << "the sum of live blocks";
+    EXPECT_EQ(integer(*titan, "allocator_bytes"), live) << "the allocator counts for itself";
   }
   const std::vector<Value> traces = list(root, "device_traces");
   EXPECT_EQ(traces.size(), 1U);

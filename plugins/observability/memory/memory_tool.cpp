@@ -1,7 +1,10 @@
 #include "plugins/observability/memory/memory_tool.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <new>
+#include <thread>
 
 #include "plugins/observability/memory/cpp_stacks.hpp"
 #include "plugins/observability/memory/fit_estimate.hpp"
@@ -12,6 +15,7 @@ namespace {
 
 constexpr std::string_view kTag = "memory";
 constexpr std::size_t kNumListed = 10;
+constexpr int kMostTries = 20;
 
 /// An option of another plugin, which may not be part of the run.
 template <class T>
@@ -76,11 +80,11 @@ void MemoryTool::attach(const sdk::GuardHandles& handles) {
 void MemoryTool::step_end(const titan_step_event& event) {
   if (event.step % snapshots_->freq != 0) return;
   const StateBlocks state = run_ ? run_->blocks() : StateBlocks();
-  const std::filesystem::path path = write(event.step, TITAN_IN_STEP, false, state);
+  const std::filesystem::path path = write(event.step, TITAN_IN_STEP, 0, state);
   say(TITAN_LOG_INFO, sdk::concat("snapshot of step ", event.step, ": ", path.native()));
 }
 
-void MemoryTool::say(std::int32_t level, const std::string& line) const { host_.log(level, kTag, line); }
+void MemoryTool::say(std::int32_t level, std::string_view line) const { host_.log(level, kTag, line); }
 
 titan_place MemoryTool::place() const noexcept {
   titan_place nowhere{};
@@ -91,8 +95,20 @@ titan_place MemoryTool::place() const noexcept {
 void MemoryTool::out_of_memory(const ShortageEvent& event) noexcept {
   try {
     report(event);
+  } catch (const std::bad_alloc&) {
+    say_incomplete("there is no memory for it");
   } catch (const std::exception& error) {
-    say(TITAN_LOG_WARNING, sdk::concat("the report of what took the memory is not complete: ", error.what()));
+    say_incomplete(error.what());
+  } catch (...) {
+    say_incomplete("an exception of an unknown type");
+  }
+}
+
+void MemoryTool::say_incomplete(std::string_view reason) const noexcept {
+  try {
+    say(TITAN_LOG_WARNING, sdk::concat("the report of what took the memory is not complete: ", reason));
+  } catch (const std::exception&) {
+    // Not even for this line: the error that ends the run says that memory is out.
   }
 }
 
@@ -107,7 +123,7 @@ void MemoryTool::report(const ShortageEvent& event) {
   if (!snapshots_) {
     return say(TITAN_LOG_ERROR, "every block with its operator and module: --profiler.enable_memory_snapshot");
   }
-  const std::filesystem::path path = write(shortage.step, shortage.phase, true, state);
+  const std::filesystem::path path = write(shortage.step, shortage.phase, event.report, state);
   say(TITAN_LOG_ERROR, sdk::concat("snapshot of all blocks: ", path.native(), ": look at it with titan trace memory"));
 }
 
@@ -159,18 +175,30 @@ std::vector<std::string> MemoryTool::ways_to_fit(const Shortage& shortage, const
   return fit_lines(facts);
 }
 
-std::filesystem::path MemoryTool::write(std::int64_t step, std::int32_t phase, bool is_exit,
+std::filesystem::path MemoryTool::write(std::int64_t step, std::int32_t phase, std::uint32_t report,
                                         const StateBlocks& state) const {
-  const std::filesystem::path path = snapshots_->folder / snapshot_folder(step, is_exit) /
-                                     sdk::concat("rank", host_.rank(), "_memory_snapshot.pickle");
+  const std::string again = report > 1 ? sdk::concat("_", report) : std::string();
+  const std::filesystem::path path = snapshots_->folder / snapshot_folder(step, report > 0) /
+                                     sdk::concat("rank", host_.rank(), "_memory_snapshot", again, ".pickle");
   SnapshotFacts facts;
   facts.rank = host_.rank();
   facts.step = step;
   facts.phase = phase;
-  facts.limit = watch_->counters().limit;
   facts.max_entries = snapshots_->max_entries;
   if (snapshots_->stacks) facts.symbolize = &symbolize;
-  watch_->recorder()->inspect([&](const Recorder::View& view) { write_snapshot(path, view, state, facts); });
+  bool is_written = false;
+  for (int tries = 1; !is_written; ++tries) {
+    if (tries > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    watch_->recorder()->inspect([&](const Recorder::View& view) {
+      const titan_memory_counters counters = watch_->counters();
+      facts.limit = counters.limit;
+      facts.allocated = counters.live;
+      // Another thread's block may be counted and not be told of yet.
+      if (counters.live != view.live_bytes && tries < kMostTries) return;
+      write_snapshot(path, view, state, facts);
+      is_written = true;
+    });
+  }
   return path;
 }
 

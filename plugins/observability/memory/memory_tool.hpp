@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugins/observability/memory/memory_watch.hpp"
@@ -47,9 +48,11 @@ class MemoryTool : public Tool, private MemoryWatch::Member {
   Shortage shortage_of(const ShortageEvent& event) const;
   LiveSet live_blocks(const Shortage& shortage, const StateBlocks& state) const;
   std::vector<std::string> ways_to_fit(const Shortage& shortage, const StateBlocks& state) const;
-  /// Writes a snapshot and returns where.
-  std::filesystem::path write(std::int64_t step, std::int32_t phase, bool is_exit, const StateBlocks& state) const;
-  void say(std::int32_t level, const std::string& line) const;
+  void say_incomplete(std::string_view reason) const noexcept;
+  /// Writes a snapshot and returns where. `report`: of which report of a shortage; 0: of none.
+  std::filesystem::path write(std::int64_t step, std::int32_t phase, std::uint32_t report,
+                              const StateBlocks& state) const;
+  void say(std::int32_t level, std::string_view line) const;
 
   sdk::Host host_;
   std::optional<Snapshots> snapshots_;

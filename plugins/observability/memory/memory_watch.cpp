@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <string_view>
 #include <utility>
 
 #include "plugins/observability/memory/cpp_stacks.hpp"
+#include "plugins/observability/memory/quiet_lock.hpp"
 
 namespace titan::observability {
 namespace {
@@ -69,7 +71,7 @@ std::shared_ptr<MemoryWatch> MemoryWatch::join(sdk::Host host, Member& member,
     watch->record(*recording);
     host.check(watch->memory_->listen(&watch->events_));
   }
-  const std::lock_guard seats(watch->mutex_);
+  const QuietLock seats(watch->mutex_);
   watch->seats_.emplace_back().member = &member;
   return watch;
 }
@@ -100,14 +102,15 @@ void MemoryWatch::record(const Recording& recording) {
 }
 
 void MemoryWatch::leave(const Member& member) noexcept {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  reported_.wait(lock, [&] { return reporting_ != &member; });
   seats_.erase(std::remove_if(seats_.begin(), seats_.end(), [&](const Seat& seat) { return seat.member == &member; }),
                seats_.end());
 }
 
 void MemoryWatch::adopt_thread(const Member& member, std::shared_ptr<const ModuleNames> modules) {
   modules_of_thread() = std::move(modules);
-  const std::lock_guard lock(mutex_);
+  const QuietLock lock(mutex_);
   for (Seat& seat : seats_) {
     if (seat.member != &member) continue;
     seat.thread = std::this_thread::get_id();
@@ -133,7 +136,7 @@ std::uint64_t MemoryWatch::rest() const {
 Where MemoryWatch::here() const {
   const titan_place place = place_here(memory_);
   if (place.phase < 0 && at::in_parallel_region()) {
-    const std::lock_guard lock(mutex_);
+    const QuietLock lock(mutex_);
     if (const Seat* seat = only_seat()) {
       return where_of(seat->member->place(), seat->activity->running(), seat->modules.get());
     }
@@ -146,7 +149,7 @@ const MemoryWatch::Seat* MemoryWatch::only_seat() const {
 }
 
 void MemoryWatch::note(const titan_memory_event& event) noexcept {
-  const Where where = here();
+  const Where where = here_if_possible();
   if (event.action == TITAN_MEMORY_ALLOC) {
     recorder_->alloc(event.address, event.bytes, where);
   } else {
@@ -154,23 +157,44 @@ void MemoryWatch::note(const titan_memory_event& event) noexcept {
   }
 }
 
-MemoryWatch::Member* MemoryWatch::find_member(bool& knows_state) const {
-  const std::lock_guard lock(mutex_);
-  for (const Seat& seat : seats_) {
-    knows_state = seat.thread == std::this_thread::get_id();
-    if (knows_state) return seat.member;
+Where MemoryWatch::here_if_possible() const noexcept {
+  try {
+    return here();
+  } catch (const std::exception&) {
+    return {};
   }
-  knows_state = only_seat() != nullptr && at::in_parallel_region();
-  return seats_.empty() ? nullptr : seats_.front().member;
+}
+
+MemoryWatch::Member* MemoryWatch::begin_report(bool& knows_state) {
+  const QuietLock lock(mutex_);
+  const auto mine = std::find_if(seats_.begin(), seats_.end(),
+                                 [](const Seat& seat) { return seat.thread == std::this_thread::get_id(); });
+  knows_state = mine != seats_.end() || (only_seat() != nullptr && at::in_parallel_region());
+  Member* member = mine != seats_.end() ? mine->member : seats_.empty() ? nullptr : seats_.front().member;
+  reporting_ = member;
+  return member;
+}
+
+void MemoryWatch::end_report() {
+  const QuietLock lock(mutex_);
+  reporting_ = nullptr;
+  reported_.notify_all();
 }
 
 void MemoryWatch::tell_of_shortage(std::uint64_t asked) noexcept {
-  if (is_told_.exchange(true)) return;
+  if (QuietLock::is_held()) return;
+  const std::uint32_t number = gate_.begin(asked, ReportGate::Time::clock::now());
+  if (number == 0) return;
   reserve_.release();
-  ShortageEvent event{asked, here(), false};
-  Member* member = find_member(event.knows_state);
-  if (recorder_ != nullptr) recorder_->out_of_memory(asked, rest(), event.where);
+  report({asked, here_if_possible(), false, number});
+  gate_.end(ReportGate::Time::clock::now());
+}
+
+void MemoryWatch::report(ShortageEvent event) {
+  Member* member = begin_report(event.knows_state);
+  if (recorder_ != nullptr) recorder_->out_of_memory(event.asked, rest(), event.where);
   if (member != nullptr) member->out_of_memory(event);
+  end_report();
 }
 
 }  // namespace titan::observability

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "plugins/observability/memory/recorder.hpp"
+#include "plugins/observability/memory/report_gate.hpp"
 #include "plugins/observability/operators/operator_watch.hpp"
 #include "titan/abi/memory.h"
 #include "titan/sdk/host.hpp"
@@ -40,6 +41,7 @@ struct ShortageEvent {
   Where where;
   /// The rank's training thread is here, or waits for this one: what the run keeps may be looked at.
   bool knows_state = false;
+  std::uint32_t report = 1;  // how many were begun, this one too
 };
 
 /// The memory of this process as its ranks' tools watch it together: one recorder, one reserve, and one report.
@@ -49,8 +51,8 @@ class MemoryWatch {
   class Member {
    public:
     virtual ~Member() = default;
-    /// Memory is out, on this rank's training thread or, of the first member, on a thread that is nobody's. Called once
-    /// in the life of the watch, before anything is unwound. Must not throw.
+    /// Memory is out, on this rank's training thread or, of the first member, on a thread that is nobody's. Called
+    /// before anything is unwound, once for each that is worth a report, one at a time.
     virtual void out_of_memory(const ShortageEvent& event) noexcept = 0;
     /// [any thread] Where the rank is.
     virtual titan_place place() const noexcept = 0;
@@ -63,6 +65,7 @@ class MemoryWatch {
   /// The process's watch, made by the first that joins and gone with the last. The first that wants a recording makes
   /// it. Throws HostError and sdk::Error.
   static std::shared_ptr<MemoryWatch> join(sdk::Host host, Member& member, const std::optional<Recording>& recording);
+  /// Waits for a report that the member makes.
   void leave(const Member& member) noexcept;
   /// The calling thread is the member's training thread, and runs a tree with these modules.
   void adopt_thread(const Member& member, std::shared_ptr<const ModuleNames> modules);
@@ -93,16 +96,23 @@ class MemoryWatch {
   void record(const Recording& recording);
   void note(const titan_memory_event& event) noexcept;
   void tell_of_shortage(std::uint64_t asked) noexcept;
-  /// The member of the calling thread; of one that is nobody's the first.
-  Member* find_member(bool& knows_state) const;
+  void report(ShortageEvent event);
+  /// The member of the calling thread, of one that is nobody's the first; it cannot leave until end_report(). May be
+  /// null.
+  Member* begin_report(bool& knows_state);
+  void end_report();
+  /// What here() says, or no place where there is no memory to find it.
+  Where here_if_possible() const noexcept;
   /// Whom threads that are nobody's work for: under the lock. Null where that is not clear.
   const Seat* only_seat() const;
 
   const titan_memory_v1* memory_;
   titan_memory_listener events_{}, shortages_{};
   MemoryReserve reserve_;
-  std::atomic<bool> is_told_{false};
+  ReportGate gate_;
   mutable std::mutex mutex_;
+  const Member* reporting_ = nullptr;
+  std::condition_variable reported_;
   std::vector<Seat> seats_;
   std::optional<OperatorWatch> operators_;
   std::unique_ptr<Recorder> recorder_;

@@ -196,6 +196,7 @@ class SnapshotWriter {
     writer_.entry("step", facts_.step);
     writer_.entry("phase", phase_name(facts_.phase));
     writer_.entry("live_bytes", number(view_.live_bytes));
+    writer_.entry("allocator_bytes", number(facts_.allocated));
     writer_.entry("peak_bytes", number(view_.peak_bytes));
     writer_.entry("limit_bytes", number(facts_.limit));
     writer_.entry("dropped_events", number(shown_.dropped_entries));

@@ -17,6 +17,7 @@ struct SnapshotFacts {
   std::int64_t step = 0;
   std::int32_t phase = 0;       // TITAN_IN_*
   std::uint64_t limit = 0;      // bytes; 0: none
+  std::uint64_t allocated = 0;  // bytes that live as the allocator counts them, in this moment
   std::size_t max_entries = 0;  // of the trace
   Symbolize symbolize = nullptr;
 };

@@ -24,7 +24,10 @@ const Where kNowhere{};
 class SnapshotFile : public testing::Test {
  protected:
   pickle::Document written(const Recorder& recorder) {
-    recorder.inspect([&](const Recorder::View& view) { write_snapshot(path_, view, state_, facts_); });
+    recorder.inspect([&](const Recorder::View& view) {
+      facts_.allocated = view.live_bytes;
+      write_snapshot(path_, view, state_, facts_);
+    });
     return test::checked_snapshot(path_);
   }
   static std::vector<std::string> actions(const pickle::Value& root) {
