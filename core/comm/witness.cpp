@@ -66,6 +66,8 @@ void WitnessStand::set(Witness witness) {
   std::unique_lock lock(state_->mutex);
   state_->settle(lock);
   state_->troubles.clear();
+  // One that is slow and does not hang needs what it works on: it has as long again.
+  state_->changed.wait_for(lock, state_->patience, [&] { return !state_->runs; });
   state_->first_cause = 0;
   state_->is_closed = false;
   const std::lock_guard place_lock(state_->place_mutex);

@@ -75,6 +75,17 @@ TEST(WitnessStand, NobodyWaitsForAWitnessThatHangs) {
   while (hanging.num_told == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+TEST(WitnessStand, AWitnessThatIsSlowIsWaitedForOnceMoreBeforeItGoes) {
+  WitnessStand stand(std::chrono::milliseconds(1000));
+  HangingWitness slow;
+  stand.set(slow.witness());
+  stand.report(1, "late");
+  EXPECT_EQ(slow.num_told, 0);
+  slow.may_end = true;
+  stand.set({});
+  EXPECT_EQ(slow.num_told, 1);
+}
+
 TEST(WitnessStand, WhoPostsDoesNotWait) {
   WitnessStand stand(std::chrono::minutes(10));
   HangingWitness hanging;
