@@ -35,10 +35,14 @@ void Console::add_line(std::string_view prefix, std::string_view text) {
 void Console::queue(std::string_view line) {
   if (failure_ != 0 || waiting_.size() + line.size() > kMostWaiting) {
     ++num_lost_;
-    ++num_lost_now_;
+    if (num_lost_now_++ == 0) is_prompts_doing_ = is_held_;
     return;
   }
-  if (num_lost_now_ > 0) waiting_ += concat("[launch]: ", num_lost_now_, " lines were not shown: the reader is slow\n");
+  if (num_lost_now_ > 0) {
+    waiting_ +=
+        concat("[launch]: ", num_lost_now_, " lines were not shown: ",
+               is_prompts_doing_ ? "too many came while a prompt had the terminal" : "the reader is slow", '\n');
+  }
   num_lost_now_ = 0;
   waiting_ += line;
   write_some();

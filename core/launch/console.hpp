@@ -42,7 +42,8 @@ class Console {
   std::string waiting_;
   int failure_ = 0;
   std::size_t num_lost_ = 0;
-  std::size_t num_lost_now_ = 0;  // since the last line that was queued
+  std::size_t num_lost_now_ = 0;   // since the last line that was queued
+  bool is_prompts_doing_ = false;  // the first of those came while it was held
 };
 
 /// Whether lines to this descriptor keep their colours: a terminal, and NO_COLOR is not set.

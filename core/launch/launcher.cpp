@@ -119,6 +119,7 @@ class Launcher {
   int stop_signal_ = 0;
   double stop_moment_ = 0;
   bool has_failure_ = false;
+  bool was_quit_ = false;
   bool told_of_output_ = false;
   std::filesystem::file_time_type begin_ = std::filesystem::file_time_type::clock::now();
 };
@@ -299,6 +300,7 @@ void Launcher::rank_ended(std::size_t place, const ChildChange& change) {
   const bool failed = status_of(rank.end) != 0;
   const bool is_quit = rank.end.error && rank.end.error->is_quit;
   if (terminal_.foreground() == rank.pid) terminal_.take_back();
+  was_quit_ = was_quit_ || is_quit;
   is_quit ? supervision_.rank_quit(place, rank.end.moment) : supervision_.rank_ended(place, failed, rank.end.moment);
   if (!failed || std::exchange(has_failure_, true) || stop_signal_ != 0) return;
   say("rank ", rank.end.rank, " ", describe(rank.end));
@@ -316,9 +318,10 @@ void Launcher::carry_out_orders() {
       rank.end.was_stopped = rank.is_stopped;
       say("killing rank ", rank.end.rank,
           rank.is_stopped ? ", which is stopped"
+          : was_quit_     ? std::string(", which did not leave after the quit, nor after SIGTERM")
                           : concat(", which did not leave in ", options_.grace_seconds,
                                    " s: a save may need more, its log tells "
-                                   "(--grace-seconds)"));
+                                       "(--grace-seconds)"));
     }
     rank.process->signal(order.signal);
   }

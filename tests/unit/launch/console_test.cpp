@@ -8,11 +8,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 
 #include "core/base/file_descriptor.hpp"
 
 namespace titan::launch {
 namespace {
+
+using testing::HasSubstr;
 
 /// A pipe; the console writes to one end, the test reads the other.
 struct Reader {
@@ -75,8 +78,37 @@ TEST(Console, ASlowReaderDoesNotHoldUpTheWriter) {
     console.write_some();
   }
   text += reader.read();
-  EXPECT_NE(text.find("lines were not shown"), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("lines were not shown: the reader is slow"));
   EXPECT_TRUE(text.ends_with("[rank0]: again\n"));
+}
+
+TEST(Console, WhatIsLostDuringAPromptIsNotTheReadersDoing) {
+  const FileDescriptor own(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+  ASSERT_TRUE(own.is_open() && ::grantpt(own.get()) == 0 && ::unlockpt(own.get()) == 0);
+  const FileDescriptor terminal = open_descriptor(::ptsname(own.get()), O_RDWR | O_NOCTTY | O_NONBLOCK);
+  Console console(terminal.get(), false);
+  console.hold(true);
+  const std::string line(1000, 'x');
+  for (int i = 0; i < 2000; ++i) console.add_line("[rank0]:", line);
+  EXPECT_GT(console.num_lost(), 0U);
+  console.hold(false);
+  std::string text;
+  std::array<char, 65536> bytes{};
+  const auto read_all = [&] {
+    while (console.is_waiting()) {
+      console.write_some();
+      const ssize_t got = ::read(own.get(), bytes.data(), bytes.size());
+      if (got > 0) text.append(bytes.data(), static_cast<std::size_t>(got));
+    }
+  };
+  read_all();
+  console.add_line("[rank0]:", "again");
+  read_all();
+  while (text.find("again") == std::string::npos) {
+    const ssize_t got = ::read(own.get(), bytes.data(), bytes.size());
+    if (got > 0) text.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+  EXPECT_THAT(text, HasSubstr("lines were not shown: too many came while a prompt had the terminal"));
 }
 
 TEST(Console, FlushGivesUpOnAReaderThatDoesNotRead) {
