@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/aminmax.h>
+#include <ATen/ops/topk.h>
 
 #include <algorithm>
 #include <array>
@@ -14,9 +15,14 @@
 namespace titan::observability {
 namespace {
 
-constexpr double kLarge = 1e18;         // of float32 and bfloat16, whose largest number is 3.4e38
-constexpr double kLargeDouble = 1e150;  // of 1.8e308
-constexpr double kLargeHalf = 250;      // of 65504
+constexpr double kLarge = 1e18;          // of float32 and bfloat16, whose largest number is 3.4e38
+constexpr double kLargeDouble = 1e150;   // of 1.8e308
+constexpr double kLargeHalf = 250;       // of 65504
+constexpr double kBeyondMeasure = 1e15;  // times the next largest
+
+double large_of(at::ScalarType type) {
+  return type == at::kDouble ? kLargeDouble : type == at::kHalf ? kLargeHalf : kLarge;
+}
 
 bool is_readable(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.is_floating_point() || tensor.is_meta() || tensor.numel() == 0) return false;
@@ -54,7 +60,8 @@ class Elements {
   std::string describe(at::IntArrayRef sizes, const std::vector<std::int64_t>& offsets) const {
     if (first_ < 0) {
       return sdk::concat("it has a very large value: ", number(values_[largest_]), " at ",
-                         index_text(largest_, sizes, offsets), ", of ", grouped(count_), " values");
+                         index_text(largest_, sizes, offsets), ", of ", grouped(count_), " values",
+                         count_ > 1 ? sdk::concat(", the next largest ", number(next_largest_)) : "");
     }
     const double value = values_[first_];
     std::string counts = num_nan_ > 0 ? sdk::concat(grouped(num_nan_), " NaN") : "";
@@ -71,7 +78,12 @@ class Elements {
   void add(std::int64_t index) {
     const double value = values_[index];
     if (std::isfinite(value)) {
-      if (!finite_.is_known || std::abs(value) > std::abs(values_[largest_])) largest_ = index;
+      if (!finite_.is_known || std::abs(value) > std::abs(values_[largest_])) {
+        if (finite_.is_known) next_largest_ = std::abs(values_[largest_]);
+        largest_ = index;
+      } else {
+        next_largest_ = std::max(next_largest_, std::abs(value));
+      }
       finite_ = {finite_.is_known ? std::min(finite_.low, value) : value,
                  finite_.is_known ? std::max(finite_.high, value) : value, true};
       return;
@@ -84,6 +96,7 @@ class Elements {
   std::int64_t count_;
   std::int64_t num_nan_ = 0, num_inf_ = 0;
   std::int64_t first_ = -1, largest_ = 0;  // that is not finite; of the finite ones
+  double next_largest_ = 0;                // without its sign
   Range finite_;
 };
 
@@ -92,8 +105,7 @@ class Elements {
 bool Range::is_finite() const { return !is_known || (std::isfinite(low) && std::isfinite(high)); }
 
 bool Range::is_large(at::ScalarType type) const {
-  const double limit = type == at::kDouble ? kLargeDouble : type == at::kHalf ? kLargeHalf : kLarge;
-  return is_known && is_finite() && std::max(-low, high) > limit;
+  return is_known && is_finite() && std::max(-low, high) > large_of(type);
 }
 
 Range range_of(const at::Tensor& tensor) {
@@ -101,6 +113,15 @@ Range range_of(const at::Tensor& tensor) {
   const at::NoGradGuard no_grad;
   const auto [low, high] = at::aminmax(tensor.detach());
   return {low.item<double>(), high.item<double>(), true};
+}
+
+bool has_outlier(const at::Tensor& tensor) {
+  if (!is_readable(tensor) || tensor.numel() < 2) return false;
+  const at::NoGradGuard no_grad;
+  const at::Tensor largest = std::get<0>(tensor.detach().abs().flatten().topk(2)).to(at::kCPU, at::kDouble);
+  const double first = largest[0].item<double>(), second = largest[1].item<double>();
+  const double large = large_of(tensor.scalar_type());
+  return std::isfinite(first) && first > large && second > 0 && second <= large && first / second > kBeyondMeasure;
 }
 
 std::string describe_trouble(const at::Tensor& tensor, const std::vector<std::int64_t>& offsets) {

@@ -22,9 +22,14 @@ struct Range {
 /// no memory (parameters that are let go of).
 Range range_of(const at::Tensor& tensor);
 
+/// Whether one element is large and beyond all measure of the others, which are not all 0: what a flipped bit of an
+/// exponent leaves. Numbers that have grown have company.
+bool has_outlier(const at::Tensor& tensor);
+
 /// What is wrong with a tensor that holds numbers that are not finite: "it is not finite: NaN at [0, 3, 17], 12 NaN and
 /// 1 inf of 4,096 values, the others within [-2, 3.5]"; else with its largest number: "it has a very large
-/// value: 1.7e+38 at [0, 3, 17], ...". `offsets`, where given, are those of the tensor in a whole parameter.
+/// value: 1.7e+38 at [0, 3, 17], of 4,096 values, the next largest 3.5". `offsets`, where given, are those of the
+/// tensor in a whole parameter.
 std::string describe_trouble(const at::Tensor& tensor, const std::vector<std::int64_t>& offsets = {});
 
 /// "within [-0.25, 0.5]"; "not finite" where it is not; "not in memory" where nothing is known.

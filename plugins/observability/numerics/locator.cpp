@@ -12,6 +12,9 @@ namespace {
 constexpr const char* kAlwaysOption = "debug.detect_anomaly";
 constexpr const char* kPolicyOption = "debug.on_non_finite";
 
+// Among what is found before a step: what is broken comes before what is large, which may be without blame.
+constexpr std::int64_t kIsLarge = 1;
+
 const std::vector<std::int32_t> kKept{TITAN_STATE_OPTIMIZER, TITAN_STATE_PARAMETER, TITAN_STATE_BUFFER};
 
 std::string number(double value) {
@@ -38,7 +41,8 @@ void NonFiniteLocator::describe(sdk::Describe& declare) {
   declare.options({
       {kAlwaysOption, false,
        "Look at what goes into and out of every module in every step, forward and backward, and stop at the first "
-       "number that is not finite, or so large that its square is not; slow. Without it a step is looked at when its "
+       "number that is not finite, or that stands out of its tensor as after a flipped bit; slow. Without it a step is "
+       "looked at when its "
        "loss or gradient norm is not finite.",
        sdk::must_match},
       {kPolicyOption, "stop",
@@ -70,8 +74,12 @@ void NonFiniteLocator::step_begin(std::int64_t /*step*/) {
 
 Judgement NonFiniteLocator::judge(const titan_outcome& outcome) {
   const std::string numbers = numbers_of(outcome);
-  if (!always_) {
+  kept_large_.clear();
+  if (outcome.is_finite == 0) {
     kept_ = describe_state_trouble(*handles_, kKept);
+    if (kept_.empty()) kept_large_ = describe_large_state(*handles_, kKept);
+  }
+  if (!always_) {
     watch_->start();
     host_.check(outcome.rerun(&outcome));
   }
@@ -82,7 +90,11 @@ Judgement NonFiniteLocator::judge(const titan_outcome& outcome) {
 Sighting NonFiniteLocator::found(const titan_outcome& outcome) {
   if (!kept_.empty()) return {{ComputationPlace::before_the_step}, sdk::concat("before the step: ", kept_)};
   if (outcome.is_finite != 0 && !always_) return watch_->first();
-  const Sighting mine = watch_->origin();
+  if (!kept_large_.empty()) {
+    return {{.kind = ComputationPlace::before_the_step, .number = kIsLarge},
+            sdk::concat("before the step: ", kept_large_)};
+  }
+  const Sighting mine = watch_->origin(outcome.is_finite != 0);
   if (!mine.text.empty() || outcome.is_finite != 0) return mine;
   const std::string gradients = describe_state_trouble(*handles_, {TITAN_STATE_GRADIENT});
   if (gradients.empty()) return mine;
@@ -97,7 +109,8 @@ Judgement NonFiniteLocator::reported(const titan_outcome& outcome, const std::st
   const bool is_found = agreed.place.kind != ComputationPlace::nowhere;
   if (!is_found && outcome.is_finite != 0) return always_ ? Judgement{} : not_reproduced(numbers, outcome);
   // A weight that is not finite makes every step to come so.
-  const bool skips = skips_ && agreed.place.kind != ComputationPlace::before_the_step;
+  const bool is_broken = agreed.place.kind == ComputationPlace::before_the_step && agreed.place.number != kIsLarge;
+  const bool skips = skips_ && !is_broken;
   Judgement judgement{skips ? TITAN_DECISION_SKIP : TITAN_DECISION_STOP, TITAN_ERROR_NON_FINITE, {}};
   if (host_.rank() != agreed.rank) return judgement;
   judgement.text = is_found ? sdk::concat(numbers, ", and where it comes from was found ", mine.text, others(agreed))

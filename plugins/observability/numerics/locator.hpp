@@ -35,7 +35,8 @@ class NonFiniteLocator : public Tool {
   bool always_, skips_;
   std::optional<sdk::GuardHandles> handles_;
   std::optional<ModuleWatch> watch_;
-  std::string kept_;  // what was not finite before the step
+  std::string kept_;        // what was broken before the step
+  std::string kept_large_;  // what was very large before a step that came to no finite numbers
 };
 
 }  // namespace titan::observability

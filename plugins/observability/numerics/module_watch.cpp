@@ -44,8 +44,9 @@ struct ModuleWatch::State {
     ++num_looks;
     if (!range.is_finite()) {
       first = sighting(kind, tensor, call, what);
-    } else if (!is_seen(large) && range.is_large(tensor.scalar_type())) {
-      large = sighting(kind, tensor, call, what);
+    } else if ((!is_seen(large) || !is_seen(outlier)) && range.is_large(tensor.scalar_type())) {
+      if (!is_seen(large)) large = sighting(kind, tensor, call, what);
+      if (!is_seen(outlier) && has_outlier(tensor)) outlier = sighting(kind, tensor, call, what);
     }
     last = sdk::concat(what, " of ", module(call.module).name());
     return range;
@@ -132,7 +133,7 @@ struct ModuleWatch::State {
   bool is_on = false;
   std::int64_t num_looks = 0;
   std::string last;  // that was looked at
-  Sighting first, large;
+  Sighting first, large, outlier;
 };
 
 ModuleWatch::ModuleWatch(const sdk::GuardHandles& handles) : state_(std::make_shared<State>(handles)) {}
@@ -146,6 +147,7 @@ void ModuleWatch::start() {
   state_->last.clear();
   state_->first = {};
   state_->large = {};
+  state_->outlier = {};
   state_->is_on = true;
   hook_parameters();
 }
@@ -158,9 +160,9 @@ void ModuleWatch::stop() {
 
 const Sighting& ModuleWatch::first() const { return state_->first; }
 
-Sighting ModuleWatch::origin() const {
-  if (!State::is_seen(state_->large)) return state_->first;
-  Sighting found = state_->large;
+Sighting ModuleWatch::origin(bool is_step_finite) const {
+  Sighting found = is_step_finite ? state_->outlier : state_->large;
+  if (!State::is_seen(found)) return state_->first;
   if (State::is_seen(state_->first)) found.text += sdk::concat("; then ", state_->first.text);
   return found;
 }

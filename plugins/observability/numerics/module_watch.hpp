@@ -28,9 +28,9 @@ class ModuleWatch {
 
   /// The first tensor that was not finite since start(): nowhere where there was none.
   const Sighting& first() const;
-  /// The same of a step that came to no finite numbers: the first tensor of very large values where one came before it,
-  /// or where no tensor of this rank was not finite.
-  Sighting origin() const;
+  /// The same, or the first tensor of very large values where one came before it, or where no tensor of this rank was
+  /// not finite. In a step that came to finite numbers only one with a value beyond all measure of its others counts.
+  Sighting origin(bool is_step_finite) const;
 
  private:
   struct State;

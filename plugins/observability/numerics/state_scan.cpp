@@ -1,6 +1,7 @@
 #include "plugins/observability/numerics/state_scan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "plugins/observability/breakpoint/tensor_text.hpp"
@@ -40,10 +41,19 @@ bool is_of_squares(const KeptTensor& kept) {
   return kept.kind == TITAN_STATE_OPTIMIZER && kept.name.ends_with(".exp_avg_sq");
 }
 
-bool is_in_trouble(const KeptTensor& kept) {
+/// A buffer may hold infinite numbers, as masks do.
+bool is_broken(const KeptTensor& kept) {
   const Range range = range_of(kept.tensor);
+  if (kept.kind == TITAN_STATE_BUFFER) return std::isnan(range.low);
   if (!range.is_finite() || (is_of_squares(kept) && range.low < 0)) return true;
-  return kept.kind != TITAN_STATE_GRADIENT && range.is_large(kept.tensor.scalar_type());
+  return range.is_large(kept.tensor.scalar_type()) && has_outlier(kept.tensor);
+}
+
+/// What is suspect where a step comes to no finite numbers.
+bool is_large(const KeptTensor& kept) {
+  const Range range = range_of(kept.tensor);
+  if (kept.kind == TITAN_STATE_BUFFER && std::isinf(range.high)) return true;
+  return range.is_large(kept.tensor.scalar_type());
 }
 
 std::string trouble_of(const KeptTensor& kept, const Offsets& offsets) {
@@ -54,26 +64,42 @@ std::string trouble_of(const KeptTensor& kept, const Offsets& offsets) {
   return describe_trouble(kept.tensor, offsets.of(kept.name, kept.tensor));
 }
 
-}  // namespace
+using IsMeant = bool (*)(const KeptTensor&);
 
-std::string describe_state_trouble(const sdk::GuardHandles& handles, const std::vector<std::int32_t>& kinds) {
+std::vector<KeptTensor> find_state(const sdk::GuardHandles& handles, const std::vector<std::int32_t>& kinds,
+                                   IsMeant is_meant) {
   std::vector<KeptTensor> found;
   for (const std::int32_t kind : kinds) {
     for (KeptTensor& kept : kept_state(handles, {kind})) {
       const bool is_known =
           std::any_of(found.begin(), found.end(), [&](const KeptTensor& other) { return other.name == kept.name; });
-      if (!is_known && is_in_trouble(kept)) found.push_back(std::move(kept));
+      if (!is_known && is_meant(kept)) found.push_back(std::move(kept));
     }
   }
+  return found;
+}
+
+std::string describe_state(const sdk::GuardHandles& handles, const std::vector<std::int32_t>& kinds, IsMeant is_meant) {
+  const std::vector<KeptTensor> found = find_state(handles, kinds, is_meant);
   if (found.empty()) return {};
   const KeptTensor& first = found.front();
-  std::string text = sdk::concat(first.name, " (", type_and_shape(first.tensor),
-                                 ") is not finite: ", trouble_of(first, Offsets(handles)));
+  std::string text =
+      sdk::concat(first.name, " (", type_and_shape(first.tensor), "): ", trouble_of(first, Offsets(handles)));
   for (std::size_t i = 1; i < std::min(found.size(), kMostNamed); ++i) {
     text += sdk::concat(i == 1 ? "; others like it: " : ", ", found[i].name);
   }
   if (found.size() > kMostNamed) text += sdk::concat(" and ", found.size() - kMostNamed, " more");
   return text;
+}
+
+}  // namespace
+
+std::string describe_state_trouble(const sdk::GuardHandles& handles, const std::vector<std::int32_t>& kinds) {
+  return describe_state(handles, kinds, is_broken);
+}
+
+std::string describe_large_state(const sdk::GuardHandles& handles, const std::vector<std::int32_t>& kinds) {
+  return describe_state(handles, kinds, is_large);
 }
 
 }  // namespace titan::observability

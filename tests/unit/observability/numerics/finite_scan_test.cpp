@@ -53,7 +53,18 @@ TEST(FiniteScan, NumbersWhoseSquaresOverflowAreLarge) {
   EXPECT_TRUE(range_of(tensor).is_large(at::kBFloat16));
   EXPECT_FALSE(range_of(tensor.to(at::kDouble)).is_large(at::kDouble));
   EXPECT_FALSE(range_of(at::tensor({1e9})).is_large(at::kFloat));
-  EXPECT_EQ(describe_trouble(tensor), "it has a very large value: -1.5e+38 at [1], of 2 values");
+  EXPECT_EQ(describe_trouble(tensor), "it has a very large value: -1.5e+38 at [1], of 2 values, the next largest 1");
+}
+
+TEST(FiniteScan, OneValueBeyondAllMeasureIsNotGrown) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    EXPECT_TRUE(has_outlier(at::tensor({1.0, 0.0, -1.5e38}).to(type)));
+    EXPECT_FALSE(has_outlier(at::tensor({1e20, -1.5e38, 1e22}).to(type))) << "all of it has grown";
+    EXPECT_FALSE(has_outlier(at::tensor({0.0, 1.5e38, 0.0}).to(type))) << "there is nothing to compare with";
+    EXPECT_FALSE(has_outlier(at::tensor({1e-3, 1e15}).to(type))) << "far apart, and its square is finite";
+    EXPECT_FALSE(has_outlier(at::tensor({1.5e38}).to(type)));
+  }
+  EXPECT_FALSE(has_outlier({}));
 }
 
 }  // namespace
