@@ -156,20 +156,20 @@ TEST_F(MemoryInterface, WhatIsRefusedMakesNobodyElseFail) {
   set_memory_limit(live_bytes() + 64 * kMiB);
   std::atomic<bool> done{false};
   std::thread greedy([&] {
-    while (!done.load()) {
+    for (int i = 0; i < 3000; ++i) {
       titan_error* error = guarded([] { bytes(65 * kMiB); });
       EXPECT_NE(error, nullptr);
       testing::error_text(error);
     }
+    done = true;
   });
   int num_refused = 0;
-  for (int i = 0; i < 20000; ++i) {
-    if (titan_error* error = guarded([] { bytes(100); })) {
+  while (!done.load()) {
+    if (titan_error* error = guarded([] { bytes(kMiB); })) {
       ++num_refused;
       testing::error_text(error);
     }
   }
-  done = true;
   greedy.join();
   EXPECT_EQ(num_refused, 0);
 }
