@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/base/position.hpp"
 #include "core/train/control.hpp"
 #include "core/train/determinism.hpp"
@@ -48,6 +49,28 @@ class Saboteurs {
   std::function<void(FunctionGuard&, std::int64_t)> make_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<FunctionGuard>> guards_;
+};
+
+std::mutex error_mutex;
+std::string error_text;
+
+/// The log's errors while it lives, a line each.
+class LogOfErrors {
+ public:
+  LogOfErrors() {
+    error_text = "\n";
+    set_log_sink([](LogLevel level, std::string_view, std::string_view text) {
+      const std::scoped_lock lock(error_mutex);
+      if (level == LogLevel::error) error_text.append(text) += '\n';
+    });
+  }
+  ~LogOfErrors() { set_log_sink(nullptr); }
+  LogOfErrors(const LogOfErrors&) = delete;
+  LogOfErrors& operator=(const LogOfErrors&) = delete;
+  std::string text() const {
+    const std::scoped_lock lock(error_mutex);
+    return error_text;
+  }
 };
 
 std::int64_t step_now() { return current_position()->step.load(); }
@@ -180,11 +203,13 @@ class Locator : public ::testing::TestWithParam<Layout> {};
 TEST_P(Locator, FindsWhatIsNotFiniteInForward) {
   for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_output(value));
+    const LogOfErrors log;
     const std::string text = failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam())));
+    EXPECT_THAT(log.text(), AllOf(HasSubstr("\n  input 0 within ["), HasSubstr("\n  weight within ["),
+                                  HasSubstr("\n  before it came ")));
     EXPECT_THAT(text, AllOf(HasSubstr("weights are unchanged"), HasSubstr(rank_text(GetParam())),
                             HasSubstr(std::string("in forward of ") + kModule + ","), HasSubstr("output 0 (float32"),
-                            HasSubstr(std::isnan(value) ? "NaN at [0, 0, 0]" : "inf at [0, 0, 0]"),
-                            HasSubstr("input 0 within ["), HasSubstr("weight within [")));
+                            HasSubstr(std::isnan(value) ? "NaN at [0, 0, 0]" : "inf at [0, 0, 0]")));
   }
 }
 
@@ -277,6 +302,28 @@ TEST(LocatorOfOneRank, LeavesFiniteStepsAlone) {
   const RankRuns plain = run_of({"one", kOneRank, 0, "selective"});
   const Trained watched = train_ranks(with(plain, {{"debug.detect_anomaly", "true"}}));
   EXPECT_TRUE(bit_equal(watched.state, train_ranks(plain).state));
+}
+
+// Moments are large for a while after a spike whose gradients were not clipped.
+TEST(LocatorOfOneRank, LeavesAFiniteStepAloneHoweverLargeItsMoments) {
+  const RankRuns runs = run_of({"one", kOneRank, 0}, {{"debug.detect_anomaly", "true"}});
+  Saboteurs spike = changes(TITAN_STATE_OPTIMIZER, std::string(kModule) + ".weight.exp_avg_sq", 0,
+                            [](const at::Tensor& tensor) { tensor.fill_(1e30); });
+  EXPECT_EQ(failure_of<Error>(spike.in(runs)), "none");
+}
+
+// Masks hold -inf.
+TEST(LocatorOfOneRank, StopsAtANaNOfABufferAndLeavesInfiniteOnesAlone) {
+  Layout layout{"one", kOneRank, 0};
+  RankRuns runs = run_of(layout, {{"debug.detect_anomaly", "true"}});
+  runs.preset = "qwen3_parity_moe";
+  for (const double value : {-static_cast<double>(INFINITY), std::nan("")}) {
+    Saboteurs saboteurs = changes(TITAN_STATE_BUFFER, "layers.1.moe.expert_bias", 0,
+                                  [value](const at::Tensor& tensor) { tensor[0].fill_(value); });
+    EXPECT_THAT(
+        failure_of<Error>(saboteurs.in(runs)),
+        std::isnan(value) ? HasSubstr("before the step: layers.1.moe.expert_bias (float32 [") : HasSubstr("none"));
+  }
 }
 
 /// libtorch's setting is the process's.

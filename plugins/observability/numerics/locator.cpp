@@ -9,6 +9,7 @@
 namespace titan::observability {
 namespace {
 
+constexpr const char* kTag = "numerics";
 constexpr const char* kAlwaysOption = "debug.detect_anomaly";
 constexpr const char* kPolicyOption = "debug.on_non_finite";
 
@@ -113,11 +114,17 @@ Judgement NonFiniteLocator::reported(const titan_outcome& outcome, const std::st
   const bool skips = skips_ && !is_broken;
   Judgement judgement{skips ? TITAN_DECISION_SKIP : TITAN_DECISION_STOP, TITAN_ERROR_NON_FINITE, {}};
   if (host_.rank() != agreed.rank) return judgement;
+  if (!mine.details.empty()) tell(outcome.step, mine, skips ? TITAN_LOG_WARNING : TITAN_LOG_ERROR);
   judgement.text = is_found ? sdk::concat(numbers, ", and where it comes from was found ", mine.text, others(agreed))
                             : sdk::concat(numbers,
                                           ", but nothing that is not finite was found in modules, weights and "
                                           "gradients");
   return judgement;
+}
+
+void NonFiniteLocator::tell(std::int64_t step, const Sighting& mine, std::int32_t level) const {
+  host_.log(level, kTag, sdk::concat("step ", step, ", rank ", host_.rank(), ": found ", mine.text));
+  for (const std::string& line : mine.details) host_.log(level, kTag, sdk::concat("  ", line));
 }
 
 Judgement NonFiniteLocator::not_reproduced(const std::string& first, const titan_outcome& outcome) const {

@@ -29,6 +29,8 @@ class NonFiniteLocator : public Tool {
   /// What this rank found of a step that has run, with everything it knows by now.
   Sighting found(const titan_outcome& outcome);
   Judgement reported(const titan_outcome& outcome, const std::string& numbers, const Sighting& mine) const;
+  /// Writes what was found and the module's inputs and weights, a line each.
+  void tell(std::int64_t step, const Sighting& mine, std::int32_t level) const;
   Judgement not_reproduced(const std::string& first, const titan_outcome& outcome) const;
 
   sdk::Host host_;

@@ -67,7 +67,8 @@ struct ModuleWatch::State {
     const std::int64_t stage = place.stage;
     return {{ComputationPlace::in_a_module, place.micro_batch, in_backward ? 1 : 0, in_backward ? -stage : stage,
              num_looks},
-            describe(kind, tensor, call, what, place)};
+            describe(kind, tensor, call, what, place),
+            details(call)};
   }
 
   std::string describe(Kind kind, const at::Tensor& tensor, const Call& call, const std::string& what,
@@ -79,25 +80,32 @@ struct ModuleWatch::State {
                                    module(call.module).name());
     if (place.micro_batch >= 0) text += sdk::concat(", micro-batch ", place.micro_batch);
     if (place.stage > 0) text += sdk::concat(", stage ", place.stage);
-    text += sdk::concat(": ", what, " (", type_and_shape(tensor), "): ", describe_trouble(tensor));
-    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-      if (call.inputs[i].is_known) text += sdk::concat("; input ", i, ' ', observability::describe(call.inputs[i]));
-    }
-    text += weights(call.module);
-    return text + (last.empty() ? "; nothing was looked at before it" : sdk::concat("; before it came ", last));
+    return text + sdk::concat(": ", what, " (", type_and_shape(tensor), "): ", describe_trouble(tensor));
   }
 
-  std::string weights(titan_module id) const {
-    std::string text;
+  /// What the module computed from, and what came before.
+  std::vector<std::string> details(const Call& call) const {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      if (call.inputs[i].is_known)
+        lines.push_back(sdk::concat("input ", i, ' ', observability::describe(call.inputs[i])));
+    }
+    for (std::string& line : weights(call.module)) lines.push_back(std::move(line));
+    lines.push_back(last.empty() ? "nothing was looked at before it" : sdk::concat("before it came ", last));
+    return lines;
+  }
+
+  std::vector<std::string> weights(titan_module id) const {
+    std::vector<std::string> lines;
     for (const strategy::Parameter& parameter : module(id).parameters()) {
       if (!parameter.is_kept()) continue;
       const std::string name = parameter.name().substr(parameter.name().rfind('.') + 1);
       const Range whole = range_of(parameter.compute());
-      text += whole.is_known ? sdk::concat("; ", name, ' ', observability::describe(whole))
-                             : sdk::concat("; ", name, " (this rank's part) ",
-                                           observability::describe(range_of(parameter.storage())));
+      lines.push_back(whole.is_known ? sdk::concat(name, ' ', observability::describe(whole))
+                                     : sdk::concat(name, " (this rank's part) ",
+                                                   observability::describe(range_of(parameter.storage()))));
     }
-    return text;
+    return lines;
   }
 
   /// Runs what remains of a call, and looks at what goes in and comes out.
@@ -163,7 +171,7 @@ const Sighting& ModuleWatch::first() const { return state_->first; }
 Sighting ModuleWatch::origin(bool is_step_finite) const {
   Sighting found = is_step_finite ? state_->outlier : state_->large;
   if (!State::is_seen(found)) return state_->first;
-  if (State::is_seen(state_->first)) found.text += sdk::concat("; then ", state_->first.text);
+  if (State::is_seen(state_->first)) found.details.push_back(sdk::concat("then ", state_->first.text));
   return found;
 }
 

@@ -28,6 +28,7 @@ struct ComputationPlace {
 struct Sighting {
   ComputationPlace place;
   std::string text;
+  std::vector<std::string> details = {};  // more lines on it
 };
 
 /// What the ranks of a group found, compared: the same on all of them.
