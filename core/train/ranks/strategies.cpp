@@ -97,12 +97,13 @@ void Strategies::step_end() { call("step_end", &titan_strategy_v1::step_end); }
 void Strategies::discard() {
   for (const auto& strategy : strategies_) {
     const titan_strategy_v1& table = *strategy.table;
-    const bool knows_how = has(table, &titan_strategy_v1::discard) && table.discard != nullptr;
-    const auto function = knows_how ? table.discard : table.updated;
-    if (function == nullptr) continue;
-    plugin_call(host_, strategy.plugin.c_str(), knows_how ? "discard" : "updated",
-                [&] { return function(strategy.ctx); });
+    if (table.updated == nullptr || (has(table, &titan_strategy_v1::discard) && table.discard != nullptr)) continue;
+    throw ConfigError(
+        "[train] a step cannot be run again or left out: a strategy hears of updates and cannot forget a "
+        "step, it has updated() and no discard(): plugin ",
+        printable(strategy.plugin));
   }
+  call("discard", &titan_strategy_v1::discard);
 }
 
 void Strategies::updated() { call("updated", &titan_strategy_v1::updated); }

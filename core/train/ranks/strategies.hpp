@@ -37,7 +37,7 @@ class Strategies {
   void micro_batch_end(const MicroBatchEvent& event);
   void step_end();
   void updated();
-  /// Lets each forget the step's gradients so far. One that does not know how is told that there was an update.
+  /// Lets each forget the step's gradients so far. ConfigError names one that hears of updates and does not know how.
   void discard();
 
  private:

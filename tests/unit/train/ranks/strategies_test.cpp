@@ -122,22 +122,26 @@ TEST(Strategies, HearOfMicroBatches) {
   EXPECT_THAT(strategy.seen, ElementsAre("materialised", "begin 2", "end 3 last forward"));
 }
 
-TEST(Strategies, OneThatCannotForgetAStepIsToldOfAnUpdate) {
-  SummingStrategy older;
-  struct Newer {
-    bool forgets = false;
-  } newer;
-  titan_strategy_v1 table{};
-  table.struct_size = sizeof table;
-  table.updated = [](void*) { return new_abi_error(TITAN_ERROR_INTERNAL, "there was no update"); };
-  table.discard = [](void* ctx) -> titan_error* {
-    static_cast<Newer*>(ctx)->forgets = true;
+TEST(Strategies, OneThatCannotForgetAStepIsRefusedByName) {
+  struct Forgetful {
+    int times = 0;
+  } forgetful;
+  titan_strategy_v1 newer{}, stateless{};
+  newer.struct_size = sizeof newer;
+  newer.updated = [](void*) { return new_abi_error(TITAN_ERROR_INTERNAL, "there was no update"); };
+  newer.discard = [](void* ctx) -> titan_error* {
+    ++static_cast<Forgetful*>(ctx)->times;
     return nullptr;
   };
-  Strategies strategies(error_host(), {older.plugin(), {"newer", &newer, &table}});
-  strategies.discard();
-  EXPECT_THAT(older.seen, ElementsAre("updated"));
-  EXPECT_TRUE(newer.forgets);
+  stateless.struct_size = sizeof stateless;
+  Strategies(error_host(), {{"newer", &forgetful, &newer}, {"stateless", nullptr, &stateless}}).discard();
+  EXPECT_EQ(forgetful.times, 1);
+  titan_strategy_v1 counts{};
+  counts.struct_size = offsetof(titan_strategy_v1, discard);  // of a plugin that is older than the callback
+  counts.updated = newer.updated;
+  Strategies strategies(error_host(), {{"newer", &forgetful, &newer}, {"counts", nullptr, &counts}});
+  EXPECT_THAT(failure<ConfigError>([&] { strategies.discard(); }), HasSubstr("no discard(): plugin counts"));
+  EXPECT_EQ(forgetful.times, 1) << "nobody forgets half a step";
 }
 
 }  // namespace
