@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/base/clock.hpp"
@@ -67,7 +68,11 @@ class Pipeline::Pass {
   }
 
   void forward(const titan_action& action) {
-    const PhaseScope phase(TITAN_IN_FORWARD, static_cast<std::int32_t>(event(action).index), action.stage);
+    // Of validation it is no phase of its own, in any layout.
+    std::optional<PhaseScope> phase;
+    if (table_.training) {
+      phase.emplace(TITAN_IN_FORWARD, static_cast<std::int32_t>(event(action).index), action.stage);
+    }
     const MicroBatch& batch = group_.micro_batches[action.micro_batch];
     const titan_stage stage = table_.stage(action.stage).value();
     Strategies* strategies = pipeline_.strategies_;

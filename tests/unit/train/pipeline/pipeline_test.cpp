@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "core/base/error.hpp"
+#include "core/base/position.hpp"
 #include "core/schedule/timeline.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/rank_threads.hpp"
@@ -53,7 +54,7 @@ struct RankPipeline {
     for (std::uint64_t i = 0; i < 2; ++i) batches.push_back(tiny::tiny_batch(3, 5, i));
     for (data::Batch& batch : batches) group.micro_batches.push_back(view(batch));
     group.gradient_of_loss = 0.5;
-    pipeline.emplace(tree, communicator.group("pp"), two_blocks(), &strategies, nullptr);
+    pipeline.emplace(tree, communicator.group("pp"), two_blocks(), &strategies);
   }
 
   comm::Communicator& ranks;
@@ -131,6 +132,19 @@ TEST(Pipeline, EvaluationRecordsNothing) {
     EXPECT_THAT(rank.strategy.seen,
                 ElementsAre("begin 0 forward", "end 0 forward", "begin 1 forward", "end 1 forward"));
     EXPECT_EQ(rank.pipeline->peak_live(), 0U);
+  });
+}
+
+TEST(Pipeline, EvaluationIsNoForwardOfTraining) {
+  titan::testing::run_rank_threads(kTwoStages, [](comm::Communicator& communicator) {
+    const c10::NoGradGuard no_grad;
+    RankPipeline rank(communicator);
+    Position position;
+    const PositionScope scope(&position);
+    std::vector<std::int32_t> phases;
+    position.on_span = [&](const titan_span_event& event) { phases.push_back(event.phase); };
+    rank.pipeline->evaluate(rank.group);
+    EXPECT_THAT(phases, ::testing::IsEmpty());
   });
 }
 
