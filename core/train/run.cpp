@@ -158,6 +158,9 @@ void Run::make_trainer(optim::LrSchedule schedule) {
   how.stops_between_steps = options_.checkpoint.saves();
   how.audit_freq = options_.debug.replica_audit_freq;
   how.drift_check_freq = options_.debug.drift_check_freq;
+  if (how.drift_check_freq > 0 && ranks_->rank() == 0 && !has_replicas(tree_, *ranks_)) {
+    log_warning("train", "debug.drift_check_freq has no effect: no weight is on several ranks in this layout");
+  }
   how.train_timeout = options_.timeouts.train;
   trainer_.emplace(tree_, *source_, make_optimizer(options_, tree_), std::move(schedule), how, run_.stop);
   control_.set_optimizer(&trainer_->optimizer());

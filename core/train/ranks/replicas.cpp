@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,17 @@ std::optional<Difference> compare(const nn::Tree& tree, const Ranks& ranks, at::
 
 }  // namespace
 
+bool has_replicas(const nn::Tree& tree, const Ranks& ranks) {
+  if (ranks.alone()) return false;
+  std::vector<std::int64_t> members;
+  for (const std::int64_t rank : ranks.communicator().group("stage").members()) members.push_back(rank);
+  return std::any_of(tree.parameters().begin(), tree.parameters().end(), [&](const auto& parameter) {
+    std::set<std::vector<std::int64_t>> places;
+    for (const std::int64_t rank : members) places.insert(place(*parameter, ranks.mesh(), rank));
+    return places.size() < members.size();
+  });
+}
+
 void compare_weights(const nn::Tree& tree, Ranks& ranks) {
   if (ranks.alone()) return;
   const auto difference = compare(tree, ranks, &nn::Parameter::storage);
@@ -112,7 +124,8 @@ void check_drift(const nn::Tree& tree, Ranks& ranks, std::int64_t step) {
   if (!difference) return;
   ranks.part();
   throw InternalError("[train] weights that ranks share have drifted apart: step ", step, ", ", text_of(*difference),
-                      ": a rank computes or remembers wrongly (suspect its hardware, or a strategy that does not treat "
+                      ", found after the step's update, so that its figures are not told: a rank computes or remembers "
+                      "wrongly (suspect its hardware, or a strategy that does not treat "
                       "replicas alike): go on from a checkpoint of an earlier step");
 }
 

@@ -7,6 +7,9 @@
 
 namespace titan::train {
 
+/// Whether any part of a parameter of this rank's stage is stored on several ranks.
+bool has_replicas(const nn::Tree& tree, const Ranks& ranks);
+
 /// Compares the weights of every parameter, by hash, over the ranks that store the same part of it. A collective call.
 /// InternalError on all ranks names the first parameter that differs, and the ranks. One rank compares nothing.
 void compare_weights(const nn::Tree& tree, Ranks& ranks);

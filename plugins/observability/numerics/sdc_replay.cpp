@@ -41,7 +41,14 @@ ToolPointer SdcReplay::make(sdk::Host host) {
   const sdk::Config config = host.config();
   const std::int64_t num_steps = config.integer(kStepsOption);
   if (num_steps == 0) throw sdk::ConfigError("[sdc_replay] ", kStepsOption, " must be 1 or -1: ", num_steps);
-  if (!config.boolean(kEnabledOption)) return nullptr;
+  if (!config.boolean(kEnabledOption)) {
+    const bool is_asked = num_steps != 1 || config.integer(kReplaysOption) != 1;
+    if (is_asked && host.rank() == 0) {
+      host.warning(kTag,
+                   sdk::concat(kStepsOption, " and ", kReplaysOption, " have no effect without ", kEnabledOption));
+    }
+    return nullptr;
+  }
   if (!config.boolean("debug.deterministic") || config.boolean("debug.deterministic_warn_only")) {
     throw sdk::ConfigError("[sdc_replay] ", kEnabledOption,
                            " needs debug.deterministic, without debug.deterministic_warn_only: runs that may differ "
