@@ -22,8 +22,8 @@ std::string located(const std::string& module, std::string_view text) {
 
 [[noreturn]] void throw_callback_error(const std::string& module, titan_error* error) {
   const std::string text = located(module, error->text);
-  const bool known = (error->code >= TITAN_ERROR_USAGE && error->code <= TITAN_ERROR_NON_FINITE) ||
-                     error->code == TITAN_ERROR_QUIT;
+  const bool known =
+      (error->code >= TITAN_ERROR_USAGE && error->code <= TITAN_ERROR_NON_FINITE) || error->code == TITAN_ERROR_QUIT;
   const int code = known ? error->code : TITAN_ERROR_INTERNAL;
   delete_abi_error(error);
   throw_abi_error(code, text);

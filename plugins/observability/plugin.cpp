@@ -17,14 +17,10 @@ namespace {
 
 /// All tools, one line each. Of tools that stand around a step the first is outermost.
 constexpr ToolEntry kTools[] = {
-    {&Breakpoint::describe, &Breakpoint::make},
-    {&FlightRecorder::describe, &FlightRecorder::make},
-    {&MemoryTool::describe, &MemoryTool::make},
-    {&Metrics::describe, &Metrics::make},
-    {&SdcReplay::describe, &SdcReplay::make},
-    {&NonFiniteLocator::describe, &NonFiniteLocator::make},
-    {&Spans::describe, &Spans::make},
-    {&Profiler::describe, &Profiler::make},
+    {&Breakpoint::describe, &Breakpoint::make}, {&FlightRecorder::describe, &FlightRecorder::make},
+    {&MemoryTool::describe, &MemoryTool::make}, {&Metrics::describe, &Metrics::make},
+    {&SdcReplay::describe, &SdcReplay::make},   {&NonFiniteLocator::describe, &NonFiniteLocator::make},
+    {&Spans::describe, &Spans::make},           {&Profiler::describe, &Profiler::make},
 };
 
 class Plugin : public Toolbox {
