@@ -42,8 +42,10 @@ class LoneTransport : public comm::Transport {
     return c10::make_intrusive<LoneBackend>(facts);
   }
   void announce(const comm::WorkRecord&) override {}
-  std::string explain_timeout(const comm::WorkRecord&) override { return {}; }
-  std::string explain_failure(const comm::WorkRecord&, const std::string& text) override { return text; }
+  comm::Finding explain_timeout(const comm::WorkRecord&) override { return {}; }
+  comm::Finding explain_failure(const comm::WorkRecord&, const std::string& text) override { return {{}, text}; }
+  void hold(bool) override {}
+  std::chrono::steady_clock::time_point held_until() override { return {}; }
   void abort(std::string_view) noexcept override {}
 };
 
