@@ -7,10 +7,11 @@
 
 namespace titan::train {
 
-DumpOnRequest::DumpOnRequest(Bell* requests, std::function<void()> dump) : requests_(requests), dump_(std::move(dump)) {
-  if (requests_ == nullptr) return;
+DumpOnRequest::DumpOnRequest(Bell* requests, std::function<void()> dump) : dump_(std::move(dump)) {
+  if (requests == nullptr) return;
+  requests_.emplace(*requests);
   thread_ = std::thread([this] {
-    for (requests_->wait(); !ends_; requests_->wait()) this->dump();
+    while (requests_->wait()) this->dump();
   });
 }
 
@@ -24,9 +25,8 @@ void DumpOnRequest::dump() const noexcept {
 }
 
 DumpOnRequest::~DumpOnRequest() {
-  if (requests_ == nullptr) return;
-  ends_ = true;
-  requests_->ring();
+  if (!requests_) return;
+  requests_->end();
   thread_.join();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "core/base/bell.hpp"
@@ -21,9 +21,8 @@ class DumpOnRequest {
  private:
   void dump() const noexcept;
 
-  Bell* requests_;
   std::function<void()> dump_;
-  std::atomic<bool> ends_{false};
+  std::optional<Bell::Listener> requests_;
   std::thread thread_;
 };
 
