@@ -166,7 +166,7 @@ TEST(TrainerOfSeveralRanks, ANonFiniteLossOfOneStopsAllBeforeTheUpdate) {
     rank.tree.refresh_compute();
   });
   EXPECT_THAT(ends, Each(ends_with(kNonFinite, "loss is not finite")));
-  EXPECT_THAT(ends, Each(ends_with(kNonFinite, "rank 1: find the cause")));
+  EXPECT_THAT(ends, Each(ends_with(kNonFinite, "rank 1: the plugin observability")));
 }
 
 TEST(TrainerOfSeveralRanks, ANonFiniteGradientOfOneStopsAllBeforeTheUpdate) {
