@@ -63,7 +63,7 @@ TEST_F(OptionTest, AMisspelledOption) {
 }
 
 TEST_F(OptionTest, AnOptionOfAFeatureThatDoesNotExist) {
-  EXPECT_THAT(configure({"--profiler.enable_profiling"}), ExitsWith(64));
+  EXPECT_THAT(configure({"--compile.enable"}), ExitsWith(64));
 }
 
 TEST_F(OptionTest, AnUnknownPreset) {
