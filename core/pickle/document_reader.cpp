@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "core/base/error.hpp"
-#include "core/pickle/cursor.hpp"
 #include "core/pickle/document.hpp"
+#include "core/pickle/opcode_reader.hpp"
 
 namespace titan::pickle {
 namespace {
@@ -22,88 +22,39 @@ constexpr std::string_view kOrderedDict = "collections.OrderedDict";
 
 }  // namespace
 
-class DocumentReader {
+class DocumentReader : private OpcodeReader<DocumentReader> {
  public:
-  DocumentReader(std::string bytes, std::span<const std::string_view> allowed, const std::string& source)
-      : pickle_(std::move(bytes), allowed), cursor_(pickle_.bytes_, source) {
+  /// The document's: it does not move while it is read.
+  DocumentReader(Document& pickle, const std::string& source)
+      : OpcodeReader(Cursor(pickle.bytes_, source)), pickle_(pickle) {
     for (const Document::Node& node : {Document::Node{}, Document::Node{Kind::boolean, 0, 0},
                                        Document::Node{Kind::boolean, 0, 1}, Document::Node{Kind::tuple, 0, 0}}) {
       pickle_.nodes_.push_back(node);
     }
   }
 
-  Document read() {
+  void read() {
     if (pickle_.bytes_.size() > kMostBytes) cursor_.fail("it is too long");
-    if (cursor_.take_byte() != kProto) cursor_.fail("it does not begin with a protocol");
-    const unsigned protocol = cursor_.take_byte();
-    if (protocol < 2 || protocol > 5) cursor_.fail("unknown protocol ", protocol);
-    for (unsigned char opcode = cursor_.take_opcode(); opcode != kStop; opcode = cursor_.take_opcode()) step(opcode);
-    if (stack_.size() != 1 || !marks_.empty()) cursor_.fail("values are left over");
-    if (!cursor_.is_at_end()) cursor_.fail("bytes are left over");
+    read_all();
     pickle_.root_ = stack_.front();
-    return std::move(pickle_);
   }
 
  private:
+  friend class OpcodeReader<DocumentReader>;
   // The first values of every pickle; shared, because they cannot change.
   static constexpr std::uint32_t kNoneNode = 0, kFalseNode = 1, kTrueNode = 2, kEmptyTupleNode = 3;
 
-  void step(unsigned char opcode) {
-    if (read_constant(opcode) || read_string(opcode) || read_container(opcode) || read_named(opcode) ||
-        read_memo(opcode)) {
-      return;
-    }
-    cursor_.fail("unknown opcode ", static_cast<unsigned>(opcode));
+  bool is_whole() const { return stack_.size() == 1 && marks_.empty(); }
+  void frame(std::uint64_t size) const {
+    if (size > cursor_.remaining()) cursor_.fail("a frame ends behind the pickle");
   }
 
-  bool read_constant(unsigned char opcode) {
-    switch (opcode) {
-      case kNone:
-        push_known(kNoneNode);
-        return true;
-      case kNewTrue:
-        push_known(kTrueNode);
-        return true;
-      case kNewFalse:
-        push_known(kFalseNode);
-        return true;
-      case kEmptyTuple:
-        push_known(kEmptyTupleNode);
-        return true;
-      case kBinInt:
-        push_integer(static_cast<std::int32_t>(cursor_.take_number(4)));
-        return true;
-      case kBinInt1:
-        push_integer(static_cast<std::int64_t>(cursor_.take_number(1)));
-        return true;
-      case kBinInt2:
-        push_integer(static_cast<std::int64_t>(cursor_.take_number(2)));
-        return true;
-      case kLong1:
-        push_integer(cursor_.take_long());
-        return true;
-      case kBinFloat:
-        push({Kind::real, 0, cursor_.take_reversed()});
-        return true;
-      case kFrame:
-        if (cursor_.take_number(8) > cursor_.remaining()) cursor_.fail("a frame ends behind the pickle");
-        return true;
-      default:
-        return false;
-    }
+  void read_other(unsigned char opcode) {
+    if (!read_bytes(opcode) && !read_named(opcode)) cursor_.fail("unknown opcode ", static_cast<unsigned>(opcode));
   }
 
-  bool read_string(unsigned char opcode) {
+  bool read_bytes(unsigned char opcode) {
     switch (opcode) {
-      case kShortBinUnicode:
-        push_text(1);
-        return true;
-      case kBinUnicode:
-        push_text(4);
-        return true;
-      case kBinUnicode8:
-        push_text(8);
-        return true;
       case kShortBinBytes:
         push_string(Kind::bytes, cursor_.take_string(1));
         return true;
@@ -112,47 +63,6 @@ class DocumentReader {
         return true;
       case kBinBytes8:
         push_string(Kind::bytes, cursor_.take_string(8));
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  bool read_container(unsigned char opcode) {
-    switch (opcode) {
-      case kMark:
-        if (marks_.size() == kMostMarks) cursor_.fail("marks are nested too deeply");
-        marks_.push_back(stack_.size());
-        return true;
-      case kTuple:
-        push_tuple(pop_mark());
-        return true;
-      case kTuple1:
-        push_tuple(below_top(1));
-        return true;
-      case kTuple2:
-        push_tuple(below_top(2));
-        return true;
-      case kTuple3:
-        push_tuple(below_top(3));
-        return true;
-      case kEmptyList:
-        push({Kind::list, 0, 0});
-        return true;
-      case kEmptyDict:
-        push({Kind::dict, 0, 0});
-        return true;
-      case kAppend:
-        extend(Kind::list, below_top(1));
-        return true;
-      case kAppends:
-        extend(Kind::list, pop_mark());
-        return true;
-      case kSetItem:
-        extend(Kind::dict, below_top(2));
-        return true;
-      case kSetItems:
-        extend(Kind::dict, pop_mark());
         return true;
       default:
         return false;
@@ -184,28 +94,6 @@ class DocumentReader {
     }
   }
 
-  bool read_memo(unsigned char opcode) {
-    switch (opcode) {
-      case kBinGet:
-        recall(cursor_.take_number(1));
-        return true;
-      case kLongBinGet:
-        recall(cursor_.take_number(4));
-        return true;
-      case kBinPut:
-        remember(cursor_.take_number(1));
-        return true;
-      case kLongBinPut:
-        remember(cursor_.take_number(4));
-        return true;
-      case kMemoize:
-        remember(memo_.size());
-        return true;
-      default:
-        return false;
-    }
-  }
-
   // Values.
 
   void push_known(std::uint32_t index) { stack_.push_back(index); }
@@ -220,11 +108,12 @@ class DocumentReader {
 
   void push_integer(std::int64_t number) { push({Kind::integer, 0, static_cast<std::uint64_t>(number)}); }
 
-  void push_text(unsigned width) {
-    const std::string_view text = cursor_.take_string(width);
-    if (invalid_utf8_at(text) != std::string_view::npos) cursor_.fail("a text is not UTF-8");
-    push_string(Kind::text, text);
-  }
+  void push_none() { push_known(kNoneNode); }
+  void push_boolean(bool value) { push_known(value ? kTrueNode : kFalseNode); }
+  void push_real(std::uint64_t bits) { push({Kind::real, 0, bits}); }
+  void push_text(std::string_view text) { push_string(Kind::text, text); }
+  void push_empty(Kind kind) { push({kind, 0, 0}); }
+  void push_empty_tuple() { push_known(kEmptyTupleNode); }
 
   void push_string(Kind kind, std::string_view string) {
     push({kind, static_cast<std::uint32_t>(string.data() - pickle_.bytes_.data()), string.size()});
@@ -235,6 +124,11 @@ class DocumentReader {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
     if (stack_.size() - floor < count) cursor_.fail("values are missing");
     return stack_.size() - count;
+  }
+
+  void begin_mark() {
+    if (marks_.size() == kMostMarks) cursor_.fail("marks are nested too deeply");
+    marks_.push_back(stack_.size());
   }
 
   std::size_t pop_mark() {
@@ -357,14 +251,17 @@ class DocumentReader {
     memo_.push_back(stack_[below_top(1)]);
   }
 
-  Document pickle_;
-  Cursor cursor_;
+  std::size_t num_memos() const { return memo_.size(); }
+
+  Document& pickle_;
   std::vector<std::uint32_t> stack_, memo_;
   std::vector<std::size_t> marks_;  // sizes of the stack
 };
 
 Document Document::read(std::string bytes, std::span<const std::string_view> allowed, const std::string& source) {
-  return DocumentReader(std::move(bytes), allowed, source).read();
+  Document pickle(std::move(bytes), allowed);
+  DocumentReader(pickle, source).read();
+  return pickle;
 }
 
 }  // namespace titan::pickle

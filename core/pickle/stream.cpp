@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/pickle/cursor.hpp"
+#include "core/pickle/opcode_reader.hpp"
 
 namespace titan::pickle {
 namespace {
@@ -34,127 +34,29 @@ struct Level {
 
 /// The stack machine that a pickle is a program for. Lists and dicts come empty and get their items later, so whether
 /// one is complete shows when another takes it, or when more values than can be nested came after it.
-class StreamReader {
+class StreamReader : private OpcodeReader<StreamReader> {
  public:
   StreamReader(Cursor cursor, std::uint64_t size, Texts& texts, Listener& listener)
-      : cursor_(cursor), texts_(texts), listener_(listener), most_(size / kFewestBytesAValue + kFewValues) {
+      : OpcodeReader(cursor), texts_(texts), listener_(listener), most_(size / kFewestBytesAValue + kFewValues) {
     levels_.emplace_back();
   }
 
   Item read() {
-    if (cursor_.take_byte() != kProto) cursor_.fail("it does not begin with a protocol");
-    const unsigned protocol = cursor_.take_byte();
-    if (protocol < 2 || protocol > 5) cursor_.fail("unknown protocol ", protocol);
-    for (unsigned char opcode = cursor_.take_opcode(); opcode != kStop; opcode = cursor_.take_opcode()) step(opcode);
-    if (stack_.size() != 1 || levels_.size() != 1) cursor_.fail("values are left over");
-    if (!cursor_.is_at_end()) cursor_.fail("bytes are left over");
+    read_all();
     complete(0);
     return stack_.front();
   }
 
  private:
+  friend class OpcodeReader<StreamReader>;
   // On the stack and in the memo only: `bits` is the number of an Open.
   static constexpr Item::Kind kOpen = static_cast<Item::Kind>(255);
 
-  void step(unsigned char opcode) {
-    if (read_container(opcode) || read_memo(opcode) || read_constant(opcode)) return;
-    if (opcode == kShortBinUnicode) return push_text(1);
-    if (opcode == kBinUnicode) return push_text(4);
-    if (opcode == kBinUnicode8) return push_text(8);
+  bool is_whole() const { return stack_.size() == 1 && levels_.size() == 1; }
+  void frame(std::uint64_t /*size*/) const {}
+  std::size_t num_memos() const { return memo_.size(); }
+  [[noreturn]] void read_other(unsigned char opcode) const {
     cursor_.fail("an opcode that plain values do not need: ", static_cast<unsigned>(opcode));
-  }
-
-  bool read_constant(unsigned char opcode) {
-    switch (opcode) {
-      case kNone:
-        push({});
-        return true;
-      case kNewTrue:
-      case kNewFalse:
-        push({Item::Kind::boolean, opcode == kNewTrue ? 1U : 0U});
-        return true;
-      case kBinInt:
-        push_integer(static_cast<std::int32_t>(cursor_.take_number(4)));
-        return true;
-      case kBinInt1:
-        push_integer(static_cast<std::int64_t>(cursor_.take_number(1)));
-        return true;
-      case kBinInt2:
-        push_integer(static_cast<std::int64_t>(cursor_.take_number(2)));
-        return true;
-      case kLong1:
-        push_integer(cursor_.take_long());
-        return true;
-      case kBinFloat:
-        push({Item::Kind::real, cursor_.take_reversed()});
-        return true;
-      case kFrame:
-        cursor_.take_number(8);
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  bool read_container(unsigned char opcode) {
-    switch (opcode) {
-      case kMark:
-        begin_level();
-        return true;
-      case kEmptyTuple:
-        push_tuple(stack_.size());
-        return true;
-      case kTuple:
-        push_tuple(end_level());
-        return true;
-      case kTuple1:
-      case kTuple2:
-      case kTuple3:
-        push_tuple(below_top(opcode - kTuple1 + 1U));
-        return true;
-      case kEmptyList:
-        push_open(Kind::list);
-        return true;
-      case kEmptyDict:
-        push_open(Kind::dict);
-        return true;
-      case kAppend:
-        extend(Kind::list, below_top(1));
-        return true;
-      case kAppends:
-        extend(Kind::list, end_level());
-        return true;
-      case kSetItem:
-        extend(Kind::dict, below_top(2));
-        return true;
-      case kSetItems:
-        extend(Kind::dict, end_level());
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  bool read_memo(unsigned char opcode) {
-    switch (opcode) {
-      case kBinGet:
-        recall(cursor_.take_number(1));
-        return true;
-      case kLongBinGet:
-        recall(cursor_.take_number(4));
-        return true;
-      case kBinPut:
-        remember(cursor_.take_number(1));
-        return true;
-      case kLongBinPut:
-        remember(cursor_.take_number(4));
-        return true;
-      case kMemoize:
-        remember(memo_.size());
-        return true;
-      default:
-        return false;
-    }
   }
 
   // Values.
@@ -168,9 +70,12 @@ class StreamReader {
 
   void push_integer(std::int64_t number) { push({Item::Kind::integer, static_cast<std::uint64_t>(number)}); }
 
-  void push_text(unsigned width) {
-    const std::string_view text = cursor_.take_string(width);
-    if (invalid_utf8_at(text) != std::string_view::npos) cursor_.fail("a text is not UTF-8");
+  void push_none() { push({}); }
+  void push_boolean(bool value) { push({Item::Kind::boolean, value ? 1U : 0U}); }
+  void push_real(std::uint64_t bits) { push({Item::Kind::real, bits}); }
+  void push_empty_tuple() { push_tuple(stack_.size()); }
+
+  void push_text(std::string_view text) {
     const std::uint32_t number = texts_.number(text);
     if (texts_.size() >= most_) cursor_.fail("too many texts");
     push({Item::Kind::text, number});
@@ -193,7 +98,7 @@ class StreamReader {
     return stack_[place].kind == kOpen && open_[static_cast<std::size_t>(stack_[place].bits)].kind == kind;
   }
 
-  void push_open(Kind kind) {
+  void push_empty(Kind kind) {
     const std::uint32_t key = key_at(stack_.size());
     std::size_t number = open_.size();
     if (free_.empty()) {
@@ -249,7 +154,7 @@ class StreamReader {
 
   // Marks.
 
-  void begin_level() {
+  void begin_mark() {
     if (levels_.size() > kMostNested) cursor_.fail("marks are nested too deeply");
     Level level{stack_.size(), key_at(stack_.size()), false};
     if (!stack_.empty() && stack_.size() > levels_.back().begin && stack_.back().kind == kOpen) {
@@ -260,7 +165,7 @@ class StreamReader {
     levels_.push_back(level);
   }
 
-  std::size_t end_level() {
+  std::size_t pop_mark() {
     if (levels_.size() == 1) cursor_.fail("there is no mark");
     const std::size_t begin = levels_.back().begin;
     levels_.pop_back();
@@ -302,7 +207,6 @@ class StreamReader {
     memo_.push_back(item);
   }
 
-  Cursor cursor_;
   Texts& texts_;
   Listener& listener_;
   std::uint64_t most_, num_kept_ = 0;  // items in open containers
