@@ -18,8 +18,8 @@
 #include "core/train/control.hpp"
 #include "core/train/determinism.hpp"
 #include "tests/distributed/parity.hpp"
+#include "tests/distributed/rank_guards.hpp"
 #include "tests/distributed/trained_ranks.hpp"
-#include "tests/support/function_guard.hpp"
 
 namespace titan::testing {
 namespace {
@@ -29,27 +29,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr std::int64_t kStep = 2;
-
-/// Guards of a test, one for each rank: they live as long as it.
-class Saboteurs {
- public:
-  explicit Saboteurs(std::function<void(FunctionGuard&, std::int64_t rank)> make) : make_(std::move(make)) {}
-
-  RankRuns in(RankRuns runs) {
-    runs.add = [this](std::int64_t rank, EngineRun& run) {
-      const std::scoped_lock lock(mutex_);
-      auto& guard = guards_.emplace_back(std::make_unique<FunctionGuard>());
-      make_(*guard, rank);
-      run.guards.insert(run.guards.begin(), guard->plugin());
-    };
-    return runs;
-  }
-
- private:
-  std::function<void(FunctionGuard&, std::int64_t)> make_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<FunctionGuard>> guards_;
-};
 
 std::mutex error_mutex;
 std::string error_text;
@@ -122,8 +101,8 @@ nn::ModuleId module_of(const nn::Tree& tree, const std::string& name) {
 }
 
 /// Attaches to one module of one rank, as if the module did it.
-Saboteurs attached(const std::string& module, std::int64_t rank, nn::Around around) {
-  return Saboteurs([=](FunctionGuard& guard, std::int64_t mine) {
+RankGuards attached(const std::string& module, std::int64_t rank, nn::Around around) {
+  return RankGuards([=](FunctionGuard& guard, std::int64_t mine) {
     if (mine != rank) return;
     guard.attach = [=](train::Control&, nn::Tree& tree) {
       tree.attach(module_of(tree, module), std::numeric_limits<std::int32_t>::max(), around);
@@ -137,9 +116,9 @@ void flip_bit(const at::Tensor& tensor, std::int64_t element, int bit) {
 }
 
 /// Changes something that a rank keeps, before a step.
-Saboteurs changes(std::int32_t kind, const std::string& name, std::int64_t rank,
-                  std::function<void(const at::Tensor&)> change) {
-  return Saboteurs([=](FunctionGuard& guard, std::int64_t mine) {
+RankGuards changes(std::int32_t kind, const std::string& name, std::int64_t rank,
+                   std::function<void(const at::Tensor&)> change) {
+  return RankGuards([=](FunctionGuard& guard, std::int64_t mine) {
     if (mine != rank) return;
     auto control = std::make_shared<train::Control*>(nullptr);
     guard.attach = [control](train::Control& made, nn::Tree&) { *control = &made; };
@@ -153,7 +132,7 @@ Saboteurs changes(std::int32_t kind, const std::string& name, std::int64_t rank,
 }
 
 /// Flips a bit of the largest number of it.
-Saboteurs flips(std::int32_t kind, const std::string& name, std::int64_t rank, int bit) {
+RankGuards flips(std::int32_t kind, const std::string& name, std::int64_t rank, int bit) {
   return changes(kind, name, rank,
                  [bit](const at::Tensor& tensor) { flip_bit(tensor, tensor.argmax().item<std::int64_t>(), bit); });
 }
@@ -202,7 +181,7 @@ class Locator : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(Locator, FindsWhatIsNotFiniteInForward) {
   for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
-    Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_output(value));
+    RankGuards saboteurs = attached(kModule, GetParam().rank, spoils_output(value));
     const LogOfErrors log;
     const std::string text = failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam())));
     EXPECT_THAT(log.text(), AllOf(HasSubstr("\n  input 0 within ["), HasSubstr("\n  weight within ["),
@@ -214,7 +193,7 @@ TEST_P(Locator, FindsWhatIsNotFiniteInForward) {
 }
 
 TEST_P(Locator, FindsWhatIsNotFiniteInBackward) {
-  Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_gradient(std::nan("")));
+  RankGuards saboteurs = attached(kModule, GetParam().rank, spoils_gradient(std::nan("")));
   EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam()))),
               AllOf(HasSubstr(rank_text(GetParam())), HasSubstr(std::string("in backward of ") + kModule + ","),
                     HasSubstr("gradient of"), HasSubstr("NaN")));
@@ -229,7 +208,7 @@ TEST_P(Locator, FindsAFlippedBitInForward) {
     return out;
   };
   // Norms turn it into a finite loss: nothing stops without being asked to look.
-  Saboteurs saboteurs = attached(kModule, GetParam().rank, flip);
+  RankGuards saboteurs = attached(kModule, GetParam().rank, flip);
   EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam(), {{"debug.detect_anomaly", "true"}}))),
               AllOf(HasSubstr(rank_text(GetParam())), HasSubstr(std::string("in forward of ") + kModule + ","),
                     HasSubstr("output 0"), HasSubstr("a very large value"), HasSubstr("at [0, 0, 5]")));
@@ -238,8 +217,8 @@ TEST_P(Locator, FindsAFlippedBitInForward) {
 TEST_P(Locator, FindsAFlippedBitInTheOptimizersState) {
   // A bit of the exponent, and the sign of a mean of squares. Nothing of it need come to numbers that are not finite.
   const std::string name = std::string(kModule) + ".weight";
-  Saboteurs exponent = flips(TITAN_STATE_OPTIMIZER, name + ".exp_avg", GetParam().rank, 30);
-  Saboteurs sign = flips(TITAN_STATE_OPTIMIZER, name + ".exp_avg_sq", GetParam().rank, 31);
+  RankGuards exponent = flips(TITAN_STATE_OPTIMIZER, name + ".exp_avg", GetParam().rank, 30);
+  RankGuards sign = flips(TITAN_STATE_OPTIMIZER, name + ".exp_avg_sq", GetParam().rank, 31);
   const RankRuns runs = run_of(GetParam(), {{"debug.detect_anomaly", "true"}});
   EXPECT_THAT(failure_of<NonFiniteError>(exponent.in(runs)),
               AllOf(HasSubstr(rank_text(GetParam())), HasSubstr("before the step: " + name + ".exp_avg (float32"),
@@ -251,8 +230,8 @@ TEST_P(Locator, FindsAFlippedBitInTheOptimizersState) {
 
 TEST_P(Locator, FindsANaNInTheOptimizersState) {
   const std::string name = std::string(kModule) + ".weight.exp_avg";
-  Saboteurs saboteurs = changes(TITAN_STATE_OPTIMIZER, name, GetParam().rank,
-                                [](const at::Tensor& tensor) { tensor.view({-1})[5].fill_(NAN); });
+  RankGuards saboteurs = changes(TITAN_STATE_OPTIMIZER, name, GetParam().rank,
+                                 [](const at::Tensor& tensor) { tensor.view({-1})[5].fill_(NAN); });
   EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam()))),
               AllOf(HasSubstr("step 3: "), HasSubstr("before the step: " + name + " (float32"), HasSubstr("NaN at ["),
                     HasSubstr("others like it: " + std::string(kModule) + ".weight")));
@@ -260,20 +239,20 @@ TEST_P(Locator, FindsANaNInTheOptimizersState) {
 
 TEST_P(Locator, LooksInEveryStepWhereItIsAskedTo) {
   // Once: a second run would not see it.
-  Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_output_once());
+  RankGuards saboteurs = attached(kModule, GetParam().rank, spoils_output_once());
   EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam(), {{"debug.detect_anomaly", "true"}}))),
               AllOf(HasSubstr(rank_text(GetParam())), HasSubstr(std::string("in forward of ") + kModule + ",")));
 }
 
 TEST_P(Locator, SaysThatAStepCannotBeReproduced) {
-  Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_output_once());
+  RankGuards saboteurs = attached(kModule, GetParam().rank, spoils_output_once());
   EXPECT_THAT(failure_of<NonFiniteError>(saboteurs.in(run_of(GetParam()))),
               AllOf(HasSubstr("loss nan"), HasSubstr("a second run of the same step gave loss 8."),
                     HasSubstr("cannot be reproduced")));
 }
 
 TEST_P(Locator, LeavesTheStepOutWhereItMayGoOn) {
-  Saboteurs saboteurs = attached(kModule, GetParam().rank, spoils_output(std::nan("")));
+  RankGuards saboteurs = attached(kModule, GetParam().rank, spoils_output(std::nan("")));
   const Trained trained = train_ranks(saboteurs.in(run_of(GetParam(), {{"debug.on_non_finite", "skip"}})));
   ASSERT_EQ(trained.steps.size(), 4u);
   EXPECT_TRUE(std::isnan(trained.steps.at(kStep).loss));
@@ -286,7 +265,7 @@ std::string name_of(const ::testing::TestParamInfo<Layout>& layout) { return lay
 INSTANTIATE_TEST_SUITE_P(Covering, Locator, ::testing::ValuesIn(layouts()), name_of);
 
 TEST(LocatorOfOneRank, StopsAtAWeightThatIsNotFiniteWhateverThePolicy) {
-  Saboteurs saboteurs([](FunctionGuard& guard, std::int64_t) {
+  RankGuards saboteurs([](FunctionGuard& guard, std::int64_t) {
     auto kept = std::make_shared<nn::Tree*>(nullptr);
     guard.attach = [kept](train::Control&, nn::Tree& tree) { *kept = &tree; };
     guard.step_begin = [kept](std::int64_t step) {
@@ -307,8 +286,8 @@ TEST(LocatorOfOneRank, LeavesFiniteStepsAlone) {
 // Moments are large for a while after a spike whose gradients were not clipped.
 TEST(LocatorOfOneRank, LeavesAFiniteStepAloneHoweverLargeItsMoments) {
   const RankRuns runs = run_of({"one", kOneRank, 0}, {{"debug.detect_anomaly", "true"}});
-  Saboteurs spike = changes(TITAN_STATE_OPTIMIZER, std::string(kModule) + ".weight.exp_avg_sq", 0,
-                            [](const at::Tensor& tensor) { tensor.fill_(1e30); });
+  RankGuards spike = changes(TITAN_STATE_OPTIMIZER, std::string(kModule) + ".weight.exp_avg_sq", 0,
+                             [](const at::Tensor& tensor) { tensor.fill_(1e30); });
   EXPECT_EQ(failure_of<Error>(spike.in(runs)), "none");
 }
 
@@ -318,8 +297,8 @@ TEST(LocatorOfOneRank, StopsAtANaNOfABufferAndLeavesInfiniteOnesAlone) {
   RankRuns runs = run_of(layout, {{"debug.detect_anomaly", "true"}});
   runs.preset = "qwen3_parity_moe";
   for (const double value : {-static_cast<double>(INFINITY), std::nan("")}) {
-    Saboteurs saboteurs = changes(TITAN_STATE_BUFFER, "layers.1.moe.expert_bias", 0,
-                                  [value](const at::Tensor& tensor) { tensor[0].fill_(value); });
+    RankGuards saboteurs = changes(TITAN_STATE_BUFFER, "layers.1.moe.expert_bias", 0,
+                                   [value](const at::Tensor& tensor) { tensor[0].fill_(value); });
     EXPECT_THAT(
         failure_of<Error>(saboteurs.in(runs)),
         std::isnan(value) ? HasSubstr("before the step: layers.1.moe.expert_bias (float32 [") : HasSubstr("none"));
@@ -357,7 +336,7 @@ TEST_P(Replay, FindsABitThatFlipsOnceInAGradient) {
     });
     return out;
   };
-  Saboteurs saboteurs = attached(kModule, GetParam().rank, once);
+  RankGuards saboteurs = attached(kModule, GetParam().rank, once);
   const std::string text = failure_of<Error>(saboteurs.in(replayed()));
   EXPECT_THAT(text, AllOf(HasSubstr("step 1"), HasSubstr("weights are unchanged"), HasSubstr("run 2 of 2 differs"),
                           HasSubstr("gradient of " + std::string(kModule) + ".weight"),
@@ -378,7 +357,7 @@ TEST_P(Replay, NamesAnOperatorThatIsNotAFunction) {
     return out;
   };
   // A recomputation that draws other numbers has other gradients, whoever replays it.
-  Saboteurs saboteurs = attached(kModule, GetParam().rank, impure);
+  RankGuards saboteurs = attached(kModule, GetParam().rank, impure);
   EXPECT_THAT(failure_of<Error>(saboteurs.in(replayed())),
               AllOf(HasSubstr("gave other values for the same inputs"), HasSubstr("uniform_"),
                     HasSubstr(std::string("forward of ") + kModule)));
@@ -398,7 +377,7 @@ TEST(SdcReplayOptions, AreRefusedWhereTheyCannotBeKept) {
 TEST(DriftCheck, FindsOneBitOfOneReplicaWithinItsPeriod) {
   const Layout layout{"hsdp2x2", {1, 2, 2, 1, 1}, 3};
   const std::string name = std::string(kModule) + ".weight";
-  Saboteurs saboteurs = flips(TITAN_STATE_PARAMETER, name, layout.rank, 0);
+  RankGuards saboteurs = flips(TITAN_STATE_PARAMETER, name, layout.rank, 0);
   EXPECT_THAT(failure_of<InternalError>(
                   saboteurs.in(run_of(layout, {{"debug.drift_check_freq", "3"}, {"debug.replica_audit_freq", "0"}}))),
               AllOf(HasSubstr("drifted apart: step 3"), HasSubstr(name), HasSubstr("rank 1 | rank 3")));

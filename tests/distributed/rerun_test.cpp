@@ -9,8 +9,8 @@
 
 #include "core/base/error.hpp"
 #include "tests/distributed/parity.hpp"
+#include "tests/distributed/rank_guards.hpp"
 #include "tests/distributed/trained_ranks.hpp"
-#include "tests/support/function_guard.hpp"
 
 namespace titan::testing {
 namespace {
@@ -50,27 +50,6 @@ RankRuns run_of(const Layout& layout) {
                                 {"activation_checkpoint.mode", layout.mode}});
 }
 
-/// One guard for each rank, which live as long as the test.
-class Guards {
- public:
-  explicit Guards(std::function<void(FunctionGuard&, std::int64_t rank)> make) : make_(std::move(make)) {}
-
-  RankRuns in(RankRuns runs) {
-    runs.add = [this](std::int64_t rank, EngineRun& run) {
-      const std::scoped_lock lock(mutex_);
-      auto& guard = guards_.emplace_back(std::make_unique<FunctionGuard>());
-      make_(*guard, rank);
-      run.guards.insert(run.guards.begin(), guard->plugin());
-    };
-    return runs;
-  }
-
- private:
-  std::function<void(FunctionGuard&, std::int64_t)> make_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<FunctionGuard>> guards_;
-};
-
 void expect_same(const Trained& a, const Trained& b) {
   EXPECT_TRUE(bit_equal(a.state, b.state));
   ASSERT_EQ(a.steps.size(), b.steps.size());
@@ -84,7 +63,7 @@ void expect_same(const Trained& a, const Trained& b) {
 class EveryLayout : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(EveryLayout, ASecondRunOfAStepChangesNothing) {
-  Guards guards([](FunctionGuard& guard, std::int64_t) {
+  RankGuards guards([](FunctionGuard& guard, std::int64_t) {
     guard.judge = [](const titan_outcome& outcome, titan_judgement&) {
       const double loss = outcome.loss, norm = outcome.grad_norm;
       require(outcome.rerun(&outcome));
@@ -95,7 +74,7 @@ TEST_P(EveryLayout, ASecondRunOfAStepChangesNothing) {
 }
 
 TEST_P(EveryLayout, ARewoundPassChangesNothing) {
-  Guards guards([](FunctionGuard& guard, std::int64_t) {
+  RankGuards guards([](FunctionGuard& guard, std::int64_t) {
     guard.around = [](const titan_pass& pass) {
       double first = 0, second = 0;
       require(pass.run(&pass, &first));
@@ -110,7 +89,7 @@ TEST_P(EveryLayout, ARewoundPassChangesNothing) {
 
 TEST_P(EveryLayout, AnUpdateThatIsLeftOutLeavesTheWeights) {
   // Of three steps the last two are left out: the weights are those after one.
-  Guards guards([](FunctionGuard& guard, std::int64_t rank) {
+  RankGuards guards([](FunctionGuard& guard, std::int64_t rank) {
     guard.judge = [rank](const titan_outcome& outcome, titan_judgement& out) {
       // One rank is enough.
       if (outcome.step > 1 && rank == 0) out.decision = TITAN_DECISION_SKIP;

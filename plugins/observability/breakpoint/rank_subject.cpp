@@ -9,6 +9,7 @@
 #include "plugins/observability/breakpoint/command.hpp"
 #include "plugins/observability/breakpoint/tensor_text.hpp"
 #include "plugins/observability/breakpoint/text_parts.hpp"
+#include "plugins/observability/kept_state.hpp"
 #include "plugins/observability/phase.hpp"
 
 namespace titan::observability {
@@ -63,20 +64,18 @@ std::string complaining(Body body) {
 }  // namespace
 
 RankSubject::RankSubject(const sdk::GuardHandles& handles, std::string label, std::string module, NamedTensors tensors)
-    : host_(handles.host),
-      control_(handles.control),
-      table_(handles.host.require<titan_control_v1>(TITAN_CONTROL_V1)),
+    : handles_(handles),
       tree_(sdk::TreeHandle{handles.host, handles.tree, 0}),
       place_{},
       label_(std::move(label)),
       module_(std::move(module)),
       tensors_(std::move(tensors)) {
   place_.struct_size = sizeof place_;
-  table_->place(control_, &place_);
+  handles.host.require<titan_control_v1>(TITAN_CONTROL_V1)->place(handles.control, &place_);
 }
 
 std::string RankSubject::place() const {
-  std::string out = sdk::concat("rank ", host_.rank(), " (step ", place_.step);
+  std::string out = sdk::concat("rank ", handles_.host.rank(), " (step ", place_.step);
   if (place_.micro_batch >= 0) out += sdk::concat(", micro-batch ", place_.micro_batch);
   if (place_.phase != TITAN_IN_STEP) out += sdk::concat(", ", phase_name(place_.phase));
   return sdk::concat(out, ", ", label_, ')');
@@ -85,14 +84,14 @@ std::string RankSubject::place() const {
 std::string RankSubject::banner() const {
   std::string out = sdk::concat("\n*** breakpoint: ", place(), "\n    pid ", ::getpid(), " on ", host_name(),
                                 ": gdb -p ", ::getpid(), "\n");
-  const bool has_peers = host_.world_size() > 1;
+  const bool has_peers = handles_.host.world_size() > 1;
   if (has_peers) out += "    the other ranks wait, their deadlines are suspended\n";
   return sdk::concat(out, "    help lists the commands; quit ends the run", has_peers ? " on all ranks\n" : "\n");
 }
 
 std::string RankSubject::where() const {
-  std::string out =
-      sdk::concat("  rank         ", host_.rank(), " of ", host_.world_size(), "\n  step         ", place_.step, '\n');
+  std::string out = sdk::concat("  rank         ", handles_.host.rank(), " of ", handles_.host.world_size(),
+                                "\n  step         ", place_.step, '\n');
   if (place_.micro_batch >= 0) out += sdk::concat("  micro-batch  ", place_.micro_batch, '\n');
   if (place_.stage > 0) out += sdk::concat("  stage        ", place_.stage, '\n');
   out += sdk::concat("  phase        ", phase_name(place_.phase), "\n  module       ",
@@ -131,29 +130,22 @@ std::string RankSubject::module(const std::string& name) const {
 }
 
 std::vector<RankSubject::Found> RankSubject::kept(std::int32_t kind) const {
-  struct Visit {
-    std::vector<Found> found;
-    std::int32_t kind;
-  } visit{{}, kind};
-  host_.check(table_->visit_state(control_, &visit,
-                                  [](void* self, std::int32_t kind_now, titan_string name, titan_tensor tensor) {
-                                    auto& mine = *static_cast<Visit*>(self);
-                                    if (kind_now == mine.kind)
-                                      mine.found.push_back({std::string(sdk::view(name)), handle::borrow(tensor), {}});
-                                  }));
-  if (kind == TITAN_STATE_BUFFER) return std::move(visit.found);
+  std::vector<Found> all;
+  for (KeptTensor& kept : kept_state(handles_, {kind}))
+    all.push_back({std::move(kept.name), std::move(kept.tensor), {}});
+  if (kind == TITAN_STATE_BUFFER) return all;
   std::map<std::string, strategy::Parameter> parameters;
   for (const auto& module : tree_.modules()) {
     for (const auto& parameter : module.parameters()) parameters.emplace(parameter.name(), parameter);
   }
-  for (Found& found : visit.found) {
+  for (Found& found : all) {
     std::string owner = found.name;
     if (kind == TITAN_STATE_OPTIMIZER) owner.resize(owner.rfind('.'));
     if (const auto parameter = parameters.find(owner); parameter != parameters.end()) {
       found.note = part_note(parameter->second, found.tensor);
     }
   }
-  return std::move(visit.found);
+  return all;
 }
 
 std::vector<std::string> RankSubject::spellings(const std::string& name) const {

@@ -48,9 +48,7 @@ class RankSubject : public Subject {
   /// The name as it is, and as one inside the module where the rank stands.
   std::vector<std::string> spellings(const std::string& name) const;
 
-  sdk::Host host_;
-  titan_control* control_;
-  const titan_control_v1* table_;
+  sdk::GuardHandles handles_;
   strategy::Tree tree_;
   titan_place place_;
   std::string label_, module_;

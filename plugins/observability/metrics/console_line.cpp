@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
+
+#include "plugins/observability/grouped.hpp"
 
 namespace titan::observability {
 namespace {
@@ -18,14 +19,6 @@ struct Palette {
 constexpr Palette kColors{"\033[31m", "\033[32m", "\033[33m", "\033[34m", "\033[35m",
                           "\033[36m", "\033[91m", "\033[96m", "\033[39m"};
 constexpr Palette kPlain{};
-
-/// "1234567.25" as "1,234,567.25".
-std::string grouped(std::string digits) {
-  const std::size_t first = digits.front() == '-' ? 1 : 0;
-  const std::size_t end = std::min(digits.find('.'), digits.size());
-  for (std::size_t at = end; at > first + 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
-}
 
 std::string memory(std::int64_t bytes, std::int64_t capacity) {
   const double used = static_cast<double>(bytes);

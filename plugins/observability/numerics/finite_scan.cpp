@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "plugins/observability/grouped.hpp"
 #include "titan/sdk/text.hpp"
 
 namespace titan::observability {
@@ -34,11 +35,7 @@ std::string number(double value) {
   return {text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.4g", value))};
 }
 
-std::string grouped(std::int64_t value) {
-  std::string digits = sdk::concat(value);
-  for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, 1, ',');
-  return digits;
-}
+std::string count(std::int64_t value) { return grouped(sdk::concat(value)); }
 
 std::string index_text(std::int64_t flat, at::IntArrayRef sizes, const std::vector<std::int64_t>& offsets) {
   std::vector<std::int64_t> index(sizes.size());
@@ -60,17 +57,17 @@ class Elements {
   std::string describe(at::IntArrayRef sizes, const std::vector<std::int64_t>& offsets) const {
     if (first_ < 0) {
       return sdk::concat("it has a very large value: ", number(values_[largest_]), " at ",
-                         index_text(largest_, sizes, offsets), ", of ", grouped(count_), " values",
+                         index_text(largest_, sizes, offsets), ", of ", count(count_), " values",
                          count_ > 1 ? sdk::concat(", the next largest ", number(next_largest_)) : "");
     }
     const double value = values_[first_];
-    std::string counts = num_nan_ > 0 ? sdk::concat(grouped(num_nan_), " NaN") : "";
-    if (num_inf_ > 0) counts += sdk::concat(counts.empty() ? "" : " and ", grouped(num_inf_), " inf");
+    std::string counts = num_nan_ > 0 ? sdk::concat(count(num_nan_), " NaN") : "";
+    if (num_inf_ > 0) counts += sdk::concat(counts.empty() ? "" : " and ", count(num_inf_), " inf");
     return sdk::concat("it is not finite: ",
                        std::isnan(value) ? "NaN"
                        : value > 0       ? "inf"
                                          : "-inf",
-                       " at ", index_text(first_, sizes, offsets), ", ", counts, " of ", grouped(count_), " values",
+                       " at ", index_text(first_, sizes, offsets), ", ", counts, " of ", count(count_), " values",
                        finite_.is_known ? sdk::concat(", the others ", observability::describe(finite_)) : "");
   }
 

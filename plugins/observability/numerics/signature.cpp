@@ -7,7 +7,7 @@
 #include <bit>
 #include <map>
 
-#include "plugins/observability/numerics/kept_state.hpp"
+#include "plugins/observability/kept_state.hpp"
 #include "titan/torch/tree.hpp"
 
 namespace titan::observability {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "plugins/observability/breakpoint/tensor_text.hpp"
+#include "plugins/observability/kept_state.hpp"
 #include "plugins/observability/numerics/finite_scan.hpp"
-#include "plugins/observability/numerics/kept_state.hpp"
 #include "titan/torch/tree.hpp"
 
 namespace titan::observability {

@@ -1,4 +1,4 @@
-#include "plugins/observability/numerics/kept_state.hpp"
+#include "plugins/observability/kept_state.hpp"
 
 #include <algorithm>
 
