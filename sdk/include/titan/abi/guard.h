@@ -47,7 +47,7 @@ typedef struct titan_outcome {
   double grad_norm; /* before clipping */
   void* impl;
   /* Runs the whole step's forward and backward once more, from the random state and buffers it began with; on all
-   * ranks. The gradients are then the second run's. */
+   * ranks. The gradients are then the second run's, and so are the numbers above. */
   titan_error* (*rerun)(const struct titan_outcome* outcome);
 } titan_outcome;
 

@@ -58,7 +58,8 @@ typedef struct titan_strategy_v1 {
   titan_error* (*step_end)(void* ctx);
 
   /* Since 0.4. Forgets the step's gradients so far, its own boxes of them too: the step begins anew, or is left out. A
-   * micro-batch may have begun and not ended. NULL: updated() is called in its place. */
+   * micro-batch may have begun and not ended. NULL: nothing to forget; with updated() and no discard() the host refuses
+   * to run a step again or leave it out. */
   titan_error* (*discard)(void* ctx);
 } titan_strategy_v1;
 
