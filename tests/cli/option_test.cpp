@@ -62,9 +62,7 @@ TEST_F(OptionTest, AMisspelledOption) {
   EXPECT_THAT(outcome, Says("did you mean --training.steps"));
 }
 
-TEST_F(OptionTest, AnOptionOfAFeatureThatDoesNotExist) {
-  EXPECT_THAT(configure({"--compile.enable"}), ExitsWith(64));
-}
+TEST_F(OptionTest, AnOptionOfAFeatureThatDoesNotExist) { EXPECT_THAT(configure({"--compile.enable"}), ExitsWith(64)); }
 
 TEST_F(OptionTest, AnUnknownPreset) {
   const Outcome outcome = titan({"config", "--module", "llama3", "--config", "llama3_7b"}).run();
