@@ -1,8 +1,5 @@
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "tests/cli/runner/titan.hpp"
+#include "tests/support/ports.hpp"
 
 namespace titan::cli {
 namespace {
@@ -85,18 +82,10 @@ TEST_F(LaunchTest, RanksThatDoNotExistCannotBeShown) {
 }
 
 TEST_F(LaunchTest, APortInUse) {
-  const int other = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof name;
-  ASSERT_EQ(::bind(other, reinterpret_cast<sockaddr*>(&name), size), 0);
-  ASSERT_EQ(::listen(other, 1), 0);
-  ASSERT_EQ(::getsockname(other, reinterpret_cast<sockaddr*>(&name), &size), 0);
-  const std::string port = std::to_string(ntohs(name.sin_port));
+  const test::Listener other;
+  const std::string port = std::to_string(other.port());
   EXPECT_THAT(launch({"--nproc-per-node=2", "--master-port", port}).run(),
               AllOf(ExitsWith(69), Says("address in use: 127.0.0.1:" + port)));
-  ::close(other);
   expect_no_rank();
 }
 

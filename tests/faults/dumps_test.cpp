@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/faults/dumps.hpp"
+#include "tests/support/ports.hpp"
 
 namespace titan::cli {
 namespace {
@@ -71,7 +72,8 @@ TEST_F(DumpsTest, OfTheSurvivorsOfAKilledRank) {
 
 // Nobody ends the survivors: each says itself what is wrong.
 TEST_F(DumpsTest, OfASurvivorWithoutALauncher) {
-  const int port = free_port();
+  const test::ReservedPort reserved;
+  const int port = reserved.port();
   Process first = by_hand(0, 2, port, run()).start();
   Process second = by_hand(1, 2, port, run()).start();
   ASSERT_TRUE(wait_for_step(2));
@@ -90,7 +92,8 @@ TEST_F(DumpsTest, OfThePeersOfAStoppedRank) {
 
 // It goes on when the others have given up, and learns why.
 TEST_F(DumpsTest, OfARankThatWasStoppedTooLong) {
-  const int port = free_port();
+  const test::ReservedPort reserved;
+  const int port = reserved.port();
   const std::vector<std::string> words = run({kShortTimeout});
   Process first = by_hand(0, 2, port, words).start();
   Process second = by_hand(1, 2, port, words).start();
@@ -138,7 +141,8 @@ TEST_F(DumpsTest, OfACallOfOneRankAlone) {
 }
 
 TEST_F(DumpsTest, OfAllWhereOneHasNoMemory) {
-  const int port = free_port();
+  const test::ReservedPort reserved;
+  const int port = reserved.port();
   Process first = by_hand(0, 2, port, run()).start();
   Process second = by_hand(1, 2, port, run({"--debug.memory_limit_gib=0.00005"})).start();
   EXPECT_THAT(second.wait(), AllOf(ExitsWith(71), Says("memory")));

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/faults/ranks.hpp"
+#include "tests/support/ports.hpp"
 
 namespace titan::cli {
 namespace {
@@ -22,7 +23,8 @@ class JoiningTest : public RanksTest {
   /// Ranks by hand, each with its RANK and WORLD_SIZE, meeting at one port.
   std::vector<Outcome> run_by_hand(const std::vector<std::pair<std::string, std::string>>& places,
                                    std::initializer_list<std::string> words = {}) {
-    const int port = free_port();
+    const test::ReservedPort reserved;
+    const int port = reserved.port();
     std::vector<Process> processes;
     for (const auto& [rank, size] : places) {
       processes.push_back(by_hand(0, 1, port, run(words)).env("RANK", rank).env("WORLD_SIZE", size).start());
@@ -46,7 +48,8 @@ TEST_F(JoiningTest, RankZeroNeverComes) {
 }
 
 TEST_F(JoiningTest, ARankThatComesLate) {
-  const int port = free_port();
+  const test::ReservedPort reserved;
+  const int port = reserved.port();
   const std::vector<std::string> words = run({"--training.steps=2"});
   Process second = by_hand(1, 2, port, words).start();
   std::this_thread::sleep_for(std::chrono::seconds(3));
@@ -86,7 +89,7 @@ TEST_F(JoiningTest, PlacesThatDoNotExist) {
 }
 
 TEST_F(JoiningTest, APortThatIsTaken) {
-  const Listener other;
+  const test::Listener other;
   Process second = by_hand(1, 2, other.port(), run({"--comm.init_timeout_seconds=5"})).start();
   EXPECT_THAT(by_hand(0, 2, other.port(), run({"--comm.init_timeout_seconds=5"})).run(),
               AllOf(ExitsWith(69), Says("address is in use")));

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/faults/saved_steps.hpp"
+#include "tests/support/ports.hpp"
 
 namespace titan::cli {
 namespace {
@@ -59,7 +60,8 @@ TEST_F(KilledInASaveTest, OneOfTwoRanks) {
   for (const auto& [victim, call] : cases) {
     SCOPED_TRACE("rank " + std::to_string(victim) + ", " + call);
     const std::int64_t before = whole_steps().back();
-    const int port = free_port();
+    const test::ReservedPort reserved;
+    const int port = reserved.port();
     Process first = rank(0, victim, call, port).start();
     Process second = rank(1, victim, call, port).start();
     const Outcome killed = (victim == 0 ? first : second).wait();
@@ -95,7 +97,8 @@ TEST_F(KilledInASaveTest, AllOfThemAtAnyTime) {
 // The one that was stopped still has the run's lock, so that no other run can begin before it has ended, and what it
 // does once it goes on is whole or nothing.
 TEST_F(KilledInASaveTest, StoppedForLong) {
-  const int port = free_port();
+  const test::ReservedPort reserved;
+  const int port = reserved.port();
   const std::vector<std::string> words = saving(1'000'000, {"--checkpoint.interval=1", kShortTimeout});
   Process first = by_hand(0, 2, port, words).start();
   Process second = by_hand(1, 2, port, words).start();

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "tests/faults/ranks.hpp"
+#include "tests/support/ports.hpp"
 
 namespace titan::cli {
 namespace {
@@ -91,7 +92,8 @@ TEST_F(LostRankTest, KilledFromOutside) {
 
 // Without a launcher nobody ends the survivor: it ends by itself.
 TEST_F(LostRankTest, KilledWithoutALauncher) {
-  const int port = free_port();
+  const test::ReservedPort reserved;
+  const int port = reserved.port();
   Process first = by_hand(0, 2, port, run()).start();
   Process second = by_hand(1, 2, port, run()).start();
   ASSERT_TRUE(wait_for_step(2));
@@ -101,7 +103,8 @@ TEST_F(LostRankTest, KilledWithoutALauncher) {
 }
 
 TEST_F(LostRankTest, StoppedWithoutALauncher) {
-  const int port = free_port();
+  const test::ReservedPort reserved;
+  const int port = reserved.port();
   Process first = by_hand(0, 2, port, run({kShortTimeout})).start();
   Process second = by_hand(1, 2, port, run({kShortTimeout})).start();
   ASSERT_TRUE(wait_for_step(2));

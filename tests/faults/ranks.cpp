@@ -1,12 +1,7 @@
 #include "tests/faults/ranks.hpp"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <fstream>
-#include <stdexcept>
 #include <thread>
 
 namespace titan::cli {
@@ -78,21 +73,5 @@ bool is_alive(pid_t pid) {
   const std::string stat = read("/proc/" + std::to_string(pid) + "/stat");
   return !stat.empty() && stat.find(") Z") == std::string::npos;
 }
-
-Listener::Listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof name;
-  auto* const address = reinterpret_cast<sockaddr*>(&name);
-  if (::bind(socket_, address, size) != 0 || ::listen(socket_, 8) != 0 || ::getsockname(socket_, address, &size) != 0) {
-    throw std::runtime_error("cannot listen on 127.0.0.1");
-  }
-  port_ = ntohs(name.sin_port);
-}
-
-Listener::~Listener() { ::close(socket_); }
-
-int free_port() { return Listener().port(); }
 
 }  // namespace titan::cli

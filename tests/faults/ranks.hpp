@@ -45,22 +45,4 @@ std::optional<std::string> variable_of(pid_t pid, const std::string& name);
 /// Whether the process is there and no zombie.
 bool is_alive(pid_t pid);
 
-/// A TCP port of 127.0.0.1 that was free a moment ago.
-int free_port();
-
-/// A TCP listener on 127.0.0.1 that accepts nobody, for its life.
-class Listener {
- public:
-  Listener();
-  ~Listener();
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-
-  int port() const { return port_; }
-
- private:
-  int socket_ = -1;
-  int port_ = 0;
-};
-
 }  // namespace titan::cli

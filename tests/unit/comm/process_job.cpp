@@ -61,18 +61,6 @@ std::string text_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-ListeningSocket::ListeningSocket() : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  if (::bind(descriptor_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(descriptor_, 64) != 0 ||
-      ::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("no listening socket");
-  }
-  port_ = ntohs(address.sin_port);
-}
-
-ListeningSocket::~ListeningSocket() { ::close(descriptor_); }
-
 ProcessJob::~ProcessJob() {
   for (Process& process : processes_) {
     if (process.ended) continue;

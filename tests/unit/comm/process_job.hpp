@@ -13,22 +13,6 @@
 
 namespace titan::testing {
 
-/// A port of the loopback interface that listens and has no owner yet, for TITAN_STORE_FD.
-class ListeningSocket {
- public:
-  ListeningSocket();
-  ~ListeningSocket();
-  ListeningSocket(const ListeningSocket&) = delete;
-  ListeningSocket& operator=(const ListeningSocket&) = delete;
-
-  int descriptor() const { return descriptor_; }
-  int port() const { return port_; }
-
- private:
-  int descriptor_ = -1;
-  int port_ = 0;
-};
-
 /// Processes of comm_process_rank, each with its output in a file. They do not outlive the job.
 class ProcessJob {
  public:

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <thread>
 
+#include "tests/support/ports.hpp"
 #include "tests/unit/comm/process_job.hpp"
 
 namespace titan::testing {
@@ -55,7 +56,8 @@ class Processes : public ::testing::Test {
     for (const std::size_t rank : {0, 1}) EXPECT_EQ(job_.wait(rank), 0) << job_.output(rank);
   }
 
-  ListeningSocket socket_;
+  /// Listens and has no owner yet, for TITAN_STORE_FD.
+  test::Listener socket_;
   ProcessJob job_;
 };
 
@@ -174,12 +176,10 @@ TEST_F(Processes, RanksThatDoNotJoinAreNamed) {
 }
 
 TEST_F(Processes, NobodyServesTheStore) {
-  // The socket that rank 0 would have got is closed: its port answers with a refusal.
+  // Nobody listens at the port: it answers with a refusal.
+  const test::ReservedPort closed;
   auto elsewhere = variables(1, 2);
-  {
-    const ListeningSocket closed;
-    elsewhere["MASTER_PORT"] = std::to_string(closed.port());
-  }
+  elsewhere["MASTER_PORT"] = std::to_string(closed.port());
   job_.start({"check", "0", "2000", kLong}, elsewhere);
   EXPECT_EQ(job_.wait(0), kPeerLost);
   EXPECT_THAT(job_.output(0), AllOf(HasSubstr("waiting for ranks 0"), HasSubstr("MASTER_ADDR 127.0.0.1"),
@@ -250,12 +250,8 @@ class ByHand : public Processes {
 };
 
 TEST_F(ByHand, RanksMeetAtTheNamedPortOfTheLoopbackInterface) {
-  int port = 0;
-  {
-    const ListeningSocket free;
-    port = free.port();
-  }
-  for (const int rank : {0, 1}) start_by_hand(rank, 2, port);
+  const test::ReservedPort reserved;
+  for (const int rank : {0, 1}) start_by_hand(rank, 2, reserved.port());
   for (const std::size_t process : {0, 1}) EXPECT_EQ(job_.wait(process), 0) << job_.output(process);
 }
 
