@@ -48,7 +48,8 @@ TEST_F(ProcessAgreement, RanksWithOtherPluginsOfTheSameNameRefuseEachOther) {
   Process second = start(1, {"--plugin", other.string()});
   for (const Outcome& outcome : {first.wait(), second.wait()}) {
     EXPECT_THAT(outcome, ExitsWith(78));
-    EXPECT_THAT(outcome, testing::AllOf(Says("plugin observability: observability "), Says(" on rank 0"), Says(" on rank 1")));
+    EXPECT_THAT(outcome,
+                testing::AllOf(Says("plugin observability: observability "), Says(" on rank 0"), Says(" on rank 1")));
   }
 }
 
