@@ -106,6 +106,11 @@ void WitnessStand::report_last(std::int32_t cause, std::string_view reason) noex
   state_->settle(lock);
 }
 
+std::int32_t WitnessStand::cause() const noexcept {
+  const std::lock_guard lock(state_->mutex);
+  return state_->first_cause;
+}
+
 void WitnessStand::recover() noexcept {
   const std::lock_guard lock(state_->mutex);
   state_->first_cause = 0;

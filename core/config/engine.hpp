@@ -25,6 +25,8 @@ namespace titan {
 
 struct LayoutsRequest;
 struct LayoutsReport;
+struct RehearsalRequest;
+struct RehearsalReport;
 
 /// An interface of one plugin instance.
 template <class Interface>
@@ -49,12 +51,13 @@ struct EngineRun {
   RankEnvironment ranks;                        // which rank this is
   config::Mesh mesh;                            // the layout of all ranks
   comm::Communicator* communicator = nullptr;   // null: the engine joins the ranks itself; tests run ranks as threads
+  bool has_values = true;                       // false: a rehearsal, whose tensors have shapes alone
   double begin = 0;                             // monotonic seconds, when the program began
   std::vector<std::string> plugin_digests;      // "name version digest" of each plugin: must be equal on all ranks
 };
 
 /// The build id of what is compiled with this header. The number grows with every change of what host and engine share.
-inline constexpr const char* kBuildId = "engine 7, compiler " __VERSION__;
+inline constexpr const char* kBuildId = "engine 8, compiler " __VERSION__;
 
 /// The engine's entry table, returned by `titan_engine_query_v1`, the one symbol libtitan_engine.so exports.
 struct Engine {
@@ -75,6 +78,8 @@ struct Engine {
   void (*try_layout)(const EngineRun& run, const config::Sizes& sizes);
   /// Runs a layout and one rank on the same batches and compares them; see core/config/layouts.hpp. Throws as train.
   LayoutsReport (*compare_layouts)(const LayoutsRequest& request);
+  /// Runs ranks of a layout on tensors without values; see core/config/rehearsal.hpp. Throws as train.
+  RehearsalReport (*rehearse)(const RehearsalRequest& request);
 };
 
 using EngineQuery = const Engine* (*)();

@@ -48,8 +48,9 @@ RankFiles choose_files(const fs::path& folder, const std::optional<std::string>&
 }
 
 bool was_asked_for(const Dump& dump) { return dump.facts && dump.facts->cause == "request"; }
-bool is_of_a_failure(const Dump& dump) {
-  return dump.facts && (dump.facts->cause == "timeout" || dump.facts->cause == "error");
+bool holds_last_words(const Dump& dump) {
+  const std::string cause = dump.facts ? dump.facts->cause : "";
+  return cause == "timeout" || cause == "error" || cause == "stop";
 }
 
 /// Moves those that meet the condition.
@@ -62,7 +63,7 @@ void move_dumps(std::vector<Dump>& from, std::vector<Dump>& to, const Condition&
 /// A rank that is killed leaves what somebody asked it for before: compared with the last words of the others it would
 /// seem to be where it was then.
 void set_older_aside(Dumps& dumps) {
-  if (!std::any_of(dumps.ranks.begin(), dumps.ranks.end(), is_of_a_failure)) return;
+  if (!std::any_of(dumps.ranks.begin(), dumps.ranks.end(), holds_last_words)) return;
   move_dumps(dumps.ranks, dumps.older, was_asked_for);
 }
 

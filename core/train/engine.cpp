@@ -10,6 +10,7 @@
 #include "core/train/layouts/compare_layouts.hpp"
 #include "core/train/pipeline/plan_pipeline.hpp"
 #include "core/train/ranks/try_layout.hpp"
+#include "core/train/rehearsal/rehearse.hpp"
 #include "core/train/session.hpp"
 
 namespace titan::train {
@@ -30,8 +31,8 @@ const void* get_interface(titan_string id) {
   return nullptr;
 }
 
-constexpr Engine kEngine = {sizeof(Engine), kBuildId,     &attach,     &get_interface,
-                            &train,         &block_names, &try_layout, &compare_layouts};
+constexpr Engine kEngine = {sizeof(Engine), kBuildId,    &attach,          &get_interface, &train,
+                            &block_names,   &try_layout, &compare_layouts, &rehearse};
 
 }  // namespace
 }  // namespace titan::train

@@ -66,22 +66,13 @@ Run::Run(const EngineRun& run, const WrapSource& wrap)
   }
 }
 
-Run::~Run() {
-  dumper_.reset();
-  if (!ranks_) return;
-  control_.set_communicator(nullptr);
-  ranks().set_witness({});
-  ranks().running_module = nullptr;
-  ranks().records().on_retired = nullptr;
-}
-
 void Run::join() {
   const PhaseScope phase(TITAN_IN_JOIN);
   ranks_.emplace(run_, options_.timeouts.init);
 }
 
 void Run::prepare(const WrapSource& wrap) {
-  watch();
+  watch_.emplace(*this);
   require_same_run(facts_of(run_), *ranks_);
   optim::LrSchedule schedule = make_schedule(options_);
   const auto tokenizer = data::Tokenizer::load(options_.tokenizer_path);
@@ -105,14 +96,23 @@ void Run::prepare(const WrapSource& wrap) {
   strategies_.materialised();
 }
 
-void Run::watch() {
-  control_.set_communicator(&ranks());
-  control_.set_guards(&guards_);
-  ranks().set_witness({[this] { return position_.describe(); },
-                       [this](std::int32_t cause, std::string_view reason) { control_.dump(cause, reason); }});
-  ranks().records().set_capacity(static_cast<std::size_t>(run_.config->integer("comm.trace_buf_size")));
-  ranks().running_module = [this] { return tree_.name(tree_.running()); };
-  ranks().records().on_retired = [this](const comm::WorkRecord& record) { observers_.collective(record); };
+Run::Watch::Watch(Run& run) : run_(run) {
+  comm::Communicator& ranks = run.ranks();
+  run.control_.set_communicator(&ranks);
+  run.control_.set_guards(&run.guards_);
+  ranks.set_witness({[&run] { return run.position_.describe(); },
+                     [&run](std::int32_t cause, std::string_view reason) { run.control_.dump(cause, reason); }});
+  ranks.records().set_capacity(static_cast<std::size_t>(run.run_.config->integer("comm.trace_buf_size")));
+  ranks.running_module = [&run] { return run.tree_.name(run.tree_.running()); };
+  ranks.records().on_retired = [&run](const comm::WorkRecord& record) { run.observers_.collective(record); };
+}
+
+Run::Watch::~Watch() {
+  comm::Communicator& ranks = run_.ranks();
+  run_.control_.set_communicator(nullptr);
+  ranks.set_witness({});
+  ranks.running_module = nullptr;
+  ranks.records().on_retired = nullptr;
 }
 
 void Run::dump_on_request() {
@@ -228,8 +228,13 @@ void Run::fail() {
   const Ending ending = ending_of(std::current_exception());
   const bool is_stop = ending.code > 128 || ending.code == TITAN_ERROR_STOPPED;
   // Who was asked to stop fails in nobody's eyes, if all have agreed to it.
-  if (is_stop) control_.dump(TITAN_DUMP_EXIT, ending.message);
-  if (!is_stop || !ranks_->has_parted()) ranks_->fail(ending.message);
+  if (is_stop && ranks_->has_parted()) {
+    control_.dump(TITAN_DUMP_EXIT, ending.message);
+  } else {
+    // The cause that is told first is that of the failure.
+    if (is_stop) ranks().report_trouble(TITAN_DUMP_STOP, ending.message);
+    ranks_->fail(ending.message);
+  }
   throw;
 }
 

@@ -36,7 +36,6 @@ class Run {
   /// object; then loads a checkpoint, if it is to begin from one. Throws titan::Error, c10::Error and Interrupted; the
   /// other ranks are told.
   explicit Run(const EngineRun& run, const WrapSource& wrap = {});
-  ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -52,9 +51,21 @@ class Run {
   void train();
 
  private:
+  /// What the communicator asks of this run and tells it, for as long as the object lives: the communicator may be
+  /// somebody else's, who keeps it.
+  class Watch {
+   public:
+    explicit Watch(Run& run);
+    ~Watch();
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+   private:
+    Run& run_;
+  };
+
   void prepare(const WrapSource& wrap);
   void join();
-  void watch();
   /// [any thread] Says where this rank is, and has it written down.
   void dump_on_request();
   void make_tree();
@@ -86,6 +97,7 @@ class Run {
   std::optional<Trainer> trainer_;
   Loaded loaded_;
   pid_t training_thread_;
+  std::optional<Watch> watch_;
   std::optional<DumpOnRequest> dumper_;  // last: its thread looks at the rest
 };
 

@@ -75,11 +75,11 @@ struct HoldRequest {
 
 /// Fails the works under way for another rank's failure, after this rank has written down what it knows. The watch has
 /// to answer others meanwhile.
-void give_up_for(const std::string& failure, const std::shared_ptr<PendingWorks>& works,
+void give_up_for(std::int32_t cause, const std::string& failure, const std::shared_ptr<PendingWorks>& works,
                  const std::shared_ptr<SelfPortrait>& self) {
   try {
-    std::thread([works, self, failure] {
-      self->report_last(TITAN_DUMP_ERROR, failure);
+    std::thread([works, self, cause, failure] {
+      self->report_last(cause, failure);
       works->fail(failure);
     }).detach();
   } catch (const std::exception&) {
@@ -99,10 +99,10 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
       works_(std::make_shared<PendingWorks>(rank)),
       self_(std::make_shared<SelfPortrait>(rank)),
       quotes_(std::make_shared<std::atomic<bool>>(false)) {
-  const auto failed = [works = works_, quotes = quotes_, self = self_](const std::string& text) {
+  const auto failed = [works = works_, quotes = quotes_, self = self_](std::int32_t cause, const std::string& text) {
     if (!works->fail_later_ones(text)) return;
     *quotes = true;
-    give_up_for(text, works, self);
+    give_up_for(cause, text, works, self);
   };
   const auto left = [works = works_](std::int64_t leaver, const std::string& history) {
     works->leave(leaver, CallHistory::decode(history));
@@ -344,7 +344,8 @@ void ProcessTransport::abort(std::string_view reason) noexcept {
 }
 
 void ProcessTransport::post_failure(const std::string& text) {
-  watch_->ask([text](c10d::Store& store) { store.compareSet(kFailureKey, "", text); }, kStoreTime);
+  watch_->ask([cause = self_->cause(), text](c10d::Store& store) { comm::post_failure(store, cause, text); },
+              kStoreTime);
 }
 
 void ProcessTransport::await_readers() {

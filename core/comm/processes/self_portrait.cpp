@@ -10,6 +10,7 @@
 #include "core/base/thread_stack.hpp"
 #include "core/comm/description.hpp"
 #include "core/comm/timed_work.hpp"
+#include "titan/abi/observer.h"
 
 namespace titan::comm {
 namespace {
@@ -70,6 +71,12 @@ void SelfPortrait::post(std::int32_t cause, std::string_view reason) const noexc
 
 void SelfPortrait::report_last(std::int32_t cause, std::string_view reason) const noexcept {
   if (const auto witness = stand()) witness->report_last(cause, reason);
+}
+
+std::int32_t SelfPortrait::cause() const noexcept {
+  const auto witness = stand();
+  const std::int32_t known = witness ? witness->cause() : 0;
+  return known != 0 ? known : TITAN_DUMP_ERROR;
 }
 
 }  // namespace titan::comm

@@ -23,6 +23,7 @@ constexpr auto kLookEveryPerRank = std::chrono::milliseconds(1);
 constexpr auto kEndTime = std::chrono::seconds(1);
 // Each is some requests to a store that many ranks ask at once.
 constexpr std::ptrdiff_t kRanksOfAPiece = 128;
+constexpr const char* kFailureKey = "failure";
 constexpr const char* kNumLeftKey = "num_left";
 constexpr const char* kAlarmKey = "alarm";
 constexpr const char* kAlarmReasonKey = "alarm_reason";
@@ -47,6 +48,21 @@ std::string safe_lines(const std::string& text) {
   std::vector<std::string> lines = split(text, '\n');
   for (std::string& line : lines) line = printable(line);
   return join(lines, "\n");
+}
+
+/// Why a rank tells the others something.
+struct Notice {
+  std::int32_t cause = 0;  // TITAN_DUMP_*
+  std::string text;
+};
+
+std::string encode(std::int32_t cause, const std::string& text) { return concat(cause, '\n', text); }
+
+Notice decode(const std::string& posted) {
+  Notice notice;
+  std::from_chars(posted.data(), posted.data() + posted.size(), notice.cause);
+  notice.text = safe_lines(posted.substr(std::min(posted.size(), posted.find('\n') + 1)));
+  return notice;
 }
 
 }  // namespace
@@ -109,8 +125,8 @@ struct Watch::State {
   void look_for_failure() {
     if (told_failure || !store->check({kFailureKey})) return;
     told_failure = true;
-    const std::string text = safe_lines(store->get_to_str(kFailureKey));
-    call_back("a failure", [&] { callbacks.failed(text); });
+    const Notice notice = decode(store->get_to_str(kFailureKey));
+    call_back("a failure", [&] { callbacks.failed(notice.cause, notice.text); });
     store->add(kFailureReadKey, 1);
   }
 
@@ -151,11 +167,8 @@ struct Watch::State {
     std::string answer;
     call_back("an answer", [&] { answer = callbacks.answer(); });
     store->set(answer_key(rank), concat(alarm, '\n', answer));
-    const std::string text = store->get_to_str(kAlarmReasonKey);
-    std::int32_t cause = 0;
-    std::from_chars(text.data(), text.data() + text.size(), cause);
-    const std::string reason = safe_lines(text.substr(std::min(text.size(), text.find('\n') + 1)));
-    call_back("an alarm", [&] { callbacks.alarmed(cause, reason); });
+    const Notice notice = decode(store->get_to_str(kAlarmReasonKey));
+    call_back("an alarm", [&] { callbacks.alarmed(notice.cause, notice.text); });
   }
 };
 
@@ -220,6 +233,10 @@ std::string Watch::store_problem() const {
   return state_->problem;
 }
 
+void post_failure(c10d::Store& store, std::int32_t cause, const std::string& text) {
+  store.compareSet(kFailureKey, "", encode(cause, text));
+}
+
 void post_leave(c10d::Store& store, std::int64_t rank, const std::string& history) {
   store.set(left_key(rank), std::string("1"));
   store.set(leave_key(store.add(kNumLeftKey, 1)), concat(rank, '\n', history));
@@ -228,7 +245,7 @@ void post_leave(c10d::Store& store, std::int64_t rank, const std::string& histor
 std::int64_t num_left(c10d::Store& store) { return store.add(kNumLeftKey, 0); }
 
 std::int64_t raise_alarm(c10d::Store& store, std::int32_t cause, const std::string& reason) {
-  store.set(kAlarmReasonKey, concat(cause, '\n', reason));
+  store.set(kAlarmReasonKey, encode(cause, reason));
   return store.add(kAlarmKey, 1);
 }
 

@@ -21,8 +21,8 @@ namespace titan::comm {
 class Watch {
  public:
   struct Callbacks {
-    /// A rank has failed: "rank 1 failed: ...". Called once.
-    std::function<void(const std::string& text)> failed;
+    /// A rank has failed: a TITAN_DUMP_* cause, and "rank 1 failed: ...". Called once.
+    std::function<void(std::int32_t cause, const std::string& text)> failed;
     /// A rank has left the run without an error; what CallHistory::encode() made of its last calls.
     std::function<void(std::int64_t rank, const std::string& history)> left;
     /// What this rank answers to an alarm.
@@ -59,6 +59,9 @@ class Watch {
   std::shared_ptr<State> state_;
 };
 
+/// Says in the store that a rank fails: a TITAN_DUMP_* cause, and "rank 1 failed: ...". The first failure counts.
+void post_failure(c10d::Store& store, std::int32_t cause, const std::string& text);
+
 /// Says in the store that a rank leaves.
 void post_leave(c10d::Store& store, std::int64_t rank, const std::string& history);
 
@@ -74,7 +77,6 @@ std::int64_t post_hold(c10d::Store& store);
 void end_hold(c10d::Store& store, std::int64_t number);
 
 /// Keys of the store, below the run's prefix.
-inline constexpr const char* kFailureKey = "failure";
 inline constexpr const char* kFailureReadKey = "failure_read";
 std::string answer_key(std::int64_t rank);
 std::string left_key(std::int64_t rank);
