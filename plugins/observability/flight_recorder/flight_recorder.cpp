@@ -29,6 +29,13 @@ fs::path dump_folder_of(const sdk::Config& config) {
   return fs::path(config.string("dump_folder")) / folder;
 }
 
+/// What a dump of that many calls has written.
+std::string what_was_written(std::uint64_t num_calls, bool is_alone) {
+  if (num_calls > 1) return sdk::concat("wrote the last ", num_calls, " calls of this rank");
+  if (num_calls == 1) return "wrote the only call of this rank";
+  return is_alone ? "a run of one rank makes no calls, wrote that" : "this rank has made no calls yet, wrote that";
+}
+
 /// Ranks from `first` on whose dumps lie in the folder. A number that is no rank's is nobody's.
 std::vector<std::int64_t> ranks_in(const fs::path& folder, const std::string& prefix, std::int64_t first) {
   std::vector<std::int64_t> ranks;
@@ -110,10 +117,14 @@ void FlightRecorder::say(const titan_dump_event& event) {
   // One failure makes several dumps, each of which knows more; a request has an answer each time.
   const std::int32_t told_before = std::exchange(said_cause_, event.cause);
   if (event.cause == told_before && event.cause != TITAN_DUMP_REQUEST) return;
+  const bool is_alone = host_.world_size() == 1;
+  // A lone rank has nobody to call, which is news to who asks alone.
+  if (is_alone && event.num_records == 0 && event.cause != TITAN_DUMP_REQUEST) return;
   const std::string_view place = sdk::view(event.place);
-  host_.info(kTag, sdk::concat("wrote the last ", event.num_records, " calls of this rank to ", path_.native(), " (",
-                               cause_name(event.cause), place.empty() ? "" : ", ", place,
-                               "); to compare the ranks: titan trace analyse ", path_.parent_path().native()));
+  const std::string next = sdk::concat("; to compare the ranks: titan trace analyse ", path_.parent_path().native());
+  host_.info(kTag, sdk::concat(what_was_written(event.num_records, is_alone), " to ", path_.native(), " (",
+                               cause_name(event.cause), place.empty() ? "" : ", ", place, ')',
+                               is_alone ? std::string() : next));
 }
 
 }  // namespace titan::observability

@@ -274,6 +274,8 @@ std::string_view cause_name(std::int32_t cause) {
       return "request";
     case TITAN_DUMP_EXIT:
       return "exit";
+    case TITAN_DUMP_STOP:
+      return "stop";
     default:
       return "unknown";
   }

@@ -13,7 +13,7 @@ struct DumpOwner {
   std::int64_t rank = 0, world_size = 1;
 };
 
-/// "timeout", "error", "request", "exit"; "unknown" for a number that is no TITAN_DUMP_*.
+/// "timeout", "error", "request", "exit", "stop"; "unknown" for a number that is no TITAN_DUMP_*.
 std::string_view cause_name(std::int32_t cause);
 
 /// Writes a dump in the form of PyTorch's flight recorder, with what titan knows more beside it. Every call is named as

@@ -26,6 +26,7 @@ std::string_view name_of_end(std::int32_t code) {
 
 std::string_view name_of_dump(std::int32_t cause) {
   if (cause == TITAN_DUMP_TIMEOUT) return "timeout";
+  if (cause == TITAN_DUMP_STOP) return "stopped";
   return cause == TITAN_DUMP_ERROR ? "error" : "dump";
 }
 
@@ -103,7 +104,7 @@ void Spans::dump(const titan_dump_event& event) {
   if (event.cause == TITAN_DUMP_EXIT) return;
   const std::lock_guard lock(mutex_);
   // The end of the run has said it already.
-  if (has_ended_ && event.cause == TITAN_DUMP_ERROR) return;
+  if (has_ended_ && (event.cause == TITAN_DUMP_ERROR || event.cause == TITAN_DUMP_STOP)) return;
   const double now = monotonic_seconds();
   const std::string text = sdk::concat(sdk::view(event.reason), " (", sdk::view(event.place), ')');
   rows_ += rows::event(name_of_dump(event.cause), now + offset_, step_, text);

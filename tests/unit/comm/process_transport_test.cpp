@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/base/error.hpp"
+#include "titan/abi/observer.h"
 
 namespace titan::comm {
 namespace {
@@ -171,7 +172,7 @@ TEST_F(Hanging, AlarmsAreAnsweredWhileThingsAreWrittenDown) {
 TEST_F(Hanging, AnotherRanksFailureEndsTheCallsAllTheSame) {
   EXPECT_THROW(transport_.open(kPair, std::chrono::minutes(1)), PeerError);
   const auto work = works_->add();
-  store_->set(kFailureKey, std::string("rank 1 failed: row 7 is broken"));
+  post_failure(*store_, TITAN_DUMP_ERROR, "rank 1 failed: row 7 is broken");
   EXPECT_TRUE(work->wait_until(std::chrono::steady_clock::now() + std::chrono::minutes(1)));
   EXPECT_EQ(work->failure(), "rank 1 failed: row 7 is broken");
   EXPECT_EQ(told_->count, 1);
@@ -181,7 +182,7 @@ TEST(Opening, EndsWhenAnotherRankFailsWhileItConnects) {
   const auto store = store_with_peer();
   const auto stuck = std::make_shared<std::promise<void>>();
   const auto connect = [stuck, store](const BackendParts&) -> c10::intrusive_ptr<ProcessBackend> {
-    store->set(kFailureKey, std::string("rank 1 failed: row 7 is broken"));
+    post_failure(*store, TITAN_DUMP_ERROR, "rank 1 failed: row 7 is broken");
     stuck->get_future().wait();
     return {};
   };

@@ -37,12 +37,13 @@ struct Told {
     return texts;
   }
   Watch::Callbacks callbacks(const std::string& answer = "") {
-    return {[this](const std::string& text) { add("failed: " + text); },
-            [this](std::int64_t rank, const std::string& history) { add("left: " + std::to_string(rank) + history); },
-            [answer] { return answer; },
-            [this](std::int32_t cause, const std::string& reason) {
-              add("alarmed: " + std::to_string(cause) + ' ' + reason);
-            }};
+    return {
+        [this](std::int32_t cause, const std::string& text) { add("failed: " + std::to_string(cause) + ' ' + text); },
+        [this](std::int64_t rank, const std::string& history) { add("left: " + std::to_string(rank) + history); },
+        [answer] { return answer; },
+        [this](std::int32_t cause, const std::string& reason) {
+          add("alarmed: " + std::to_string(cause) + ' ' + reason);
+        }};
   }
 };
 
@@ -64,11 +65,12 @@ class Watching : public ::testing::Test {
 };
 
 TEST_F(Watching, TellsAFailureOnceAndThatItWasRead) {
-  store_->set(kFailureKey, std::string("rank 1 failed:\nbadly\x1b"));
+  post_failure(*store_, 5, "rank 1 failed:\nbadly\x1b");
+  post_failure(*store_, 2, "rank 2 failed, later");
   Watch watch(store_, 0, 4, told_.callbacks());
   watch.look(seconds(60));
   watch.look(seconds(60));
-  EXPECT_THAT(told_.all(), ElementsAre("failed: rank 1 failed:\nbadly\\x1b"));
+  EXPECT_THAT(told_.all(), ElementsAre("failed: 5 rank 1 failed:\nbadly\\x1b"));
   EXPECT_EQ(store_->add(kFailureReadKey, 0), 1);
 }
 
@@ -197,7 +199,7 @@ TEST_F(Watching, WhatThrowsWhenItIsToldIsNotTheStoresError) {
   const auto fail = [](auto&&...) { throw std::runtime_error("no memory"); };
   const auto answer = []() -> std::string { throw std::runtime_error("no memory"); };
   Watch watch(store_, 0, 4, {fail, fail, answer, fail});
-  store_->set(kFailureKey, std::string("rank 1 failed"));
+  post_failure(*store_, 2, "rank 1 failed");
   post_leave(*store_, 2, "");
   raise_alarm(*store_, 2, "late");
   EXPECT_TRUE(watch.ask([](c10d::Store&) {}, seconds(60)));

@@ -22,8 +22,10 @@ TEST(WitnessStand, TheFirstCauseStays) {
   WitnessStand stand;
   std::vector<std::int32_t> causes;
   stand.set({{}, [&](std::int32_t cause, std::string_view) { causes.push_back(cause); }});
+  EXPECT_EQ(stand.cause(), 0);
   stand.report(1, "late");
   stand.report(2, "and so it fails");
+  EXPECT_EQ(stand.cause(), 1);
   EXPECT_EQ(causes, (std::vector<std::int32_t>{1, 1}));
 }
 

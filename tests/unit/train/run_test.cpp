@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/base/error.hpp"
+#include "core/base/quit.hpp"
 #include "core/config/registry.hpp"
 #include "core/config/resolver.hpp"
 #include "tests/support/vectors.hpp"
@@ -22,10 +23,21 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using tiny::ends_of;
 using tiny::RankEnd;
 using tiny::Settings;
+
+/// The communicator outlives the run, however that ends, and must not call into it.
+struct LeftAlone {
+  comm::Communicator& communicator;
+  ~LeftAlone() {
+    EXPECT_EQ(communicator.place(), "");
+    EXPECT_FALSE(communicator.running_module);
+    EXPECT_FALSE(communicator.records().on_retired);
+  }
+};
 
 /// Runs of two thread ranks with the tiny model and a strategy that sums.
 class RunOfTwo : public ::testing::Test {
@@ -38,6 +50,7 @@ class RunOfTwo : public ::testing::Test {
     Settings more;
     bool has_strategy = true;
     StopFlag stop;
+    WrapSource wrap;
   };
 
   void SetUp() override {
@@ -62,13 +75,9 @@ class RunOfTwo : public ::testing::Test {
       if (rank.has_strategy) engine_run.strategies = {rank.strategy.plugin()};
       engine_run.mesh = communicator.mesh();
       engine_run.communicator = &communicator;
-      {
-        train::Run made(engine_run);
-        body(made);
-      }
-      // The communicator outlives the run, and must not call into it.
-      EXPECT_FALSE(communicator.running_module);
-      EXPECT_FALSE(communicator.records().on_retired);
+      const LeftAlone after{communicator};
+      train::Run made(engine_run, rank.wrap);
+      body(made);
     });
   }
   std::vector<RankEnd> train() {
@@ -144,6 +153,21 @@ TEST_F(RunOfTwo, AFailureOfOneIsTheOthersRootCause) {
 TEST_F(RunOfTwo, AStopOfOneEndsBothWithItsSignal) {
   ranks_[0].stop.request(SIGTERM);
   EXPECT_THAT(train(), Each(Field(&RankEnd::code, 128 + SIGTERM)));
+}
+
+/// Where somebody ends the run at a prompt instead of a first batch.
+struct QuittingSource : BatchSource {
+  std::optional<data::Batch> next() override { throw Quit("quit at the breakpoint"); }
+  void rewind() override {}
+  std::string state() const override { return {}; }
+  void load_state(const std::string&) override {}
+};
+
+TEST_F(RunOfTwo, AQuitIsNoErrorInWhatIsWrittenDown) {
+  ranks_[1].recorder = tiny::Recorder(TITAN_EVENT_DUMP);
+  ranks_[1].wrap = [](std::unique_ptr<BatchSource>) { return std::make_unique<QuittingSource>(); };
+  EXPECT_EQ(train()[1].code, TITAN_ERROR_QUIT);
+  EXPECT_THAT(ranks_[1].recorder.seen, AllOf(Not(IsEmpty()), Each(HasSubstr("dump 5: quit at the breakpoint"))));
 }
 
 TEST_F(RunOfTwo, ObserversHearOfEveryCollective) {

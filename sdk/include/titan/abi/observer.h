@@ -145,7 +145,8 @@ enum {
   TITAN_DUMP_TIMEOUT = 1, /* a wait of this or another rank passed its deadline */
   TITAN_DUMP_ERROR = 2,   /* this or another rank fails */
   TITAN_DUMP_REQUEST = 3, /* SIGUSR2 */
-  TITAN_DUMP_EXIT = 4     /* the run ends */
+  TITAN_DUMP_EXIT = 4,    /* the run ends */
+  TITAN_DUMP_STOP = 5     /* since 0.4: somebody ends the run, on this or another rank: at a prompt, or by a signal */
 };
 
 /* Delivered on any thread, one at a time, while the training thread may be anywhere, and before anything is given up:

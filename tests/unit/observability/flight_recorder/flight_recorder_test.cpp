@@ -21,6 +21,7 @@ using pickle::Value;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::int64_t kEpoch = 1'800'000'000'000'000'000;
 
@@ -90,8 +91,10 @@ class FlightRecorderTest : public testing::Test {
   }
 
   std::filesystem::path file() const { return folder_ / "comm_traces" / "rank_0"; }
-  void dump(std::int32_t cause) {
-    FlightRecorder recorder{sdk::Host(host_.table())};
+  void dump(std::int32_t cause, std::uint32_t world_size = 1) {
+    titan_host table = *host_.table();
+    table.world_size = world_size;
+    FlightRecorder recorder{sdk::Host(&table)};
     recorder.dump(records_.event(cause));
   }
   pickle::Document written() const { return pickle::Document::read(read_file(file(), 1U << 24U), {}, "rank_0"); }
@@ -230,9 +233,30 @@ TEST_F(FlightRecorderTest, AtTheEndOnlyWhereAskedFor) {
 }
 
 TEST_F(FlightRecorderTest, SaysWhereTheFileIs) {
+  records_.add("all_reduce", 1, {0, 1});
+  dump(TITAN_DUMP_REQUEST, 2);
+  records_.add("all_reduce", 2, {0, 1});
+  dump(TITAN_DUMP_STOP, 2);
+  const std::string next = "to compare the ranks: titan trace analyse " + file().parent_path().native();
+  EXPECT_THAT(host_.log(),
+              ElementsAre(AllOf(HasSubstr("wrote the only call of this rank to " + file().native() + " (request, step"),
+                                HasSubstr(next)),
+                          AllOf(HasSubstr("wrote the last 2 calls of this rank to " + file().native() + " (stop, step"),
+                                HasSubstr(next))));
+}
+
+TEST_F(FlightRecorderTest, SaysThatThereWereNoCallsYet) {
+  dump(TITAN_DUMP_REQUEST, 2);
+  EXPECT_THAT(host_.log(), ElementsAre(HasSubstr("this rank has made no calls yet, wrote that to " + file().native())));
+}
+
+TEST_F(FlightRecorderTest, ALoneRankWithoutCallsSaysSoToWhoAsks) {
+  dump(TITAN_DUMP_ERROR);
+  EXPECT_THAT(host_.log(), ElementsAre());
   dump(TITAN_DUMP_REQUEST);
-  EXPECT_THAT(host_.log(), ElementsAre(AllOf(HasSubstr(file().native()),
-                                             HasSubstr("titan trace analyse " + file().parent_path().native()))));
+  EXPECT_THAT(host_.log(),
+              ElementsAre(AllOf(HasSubstr("a run of one rank makes no calls, wrote that to " + file().native()),
+                                Not(HasSubstr("compare the ranks")))));
 }
 
 TEST_F(FlightRecorderTest, AFolderThatCannotBeMadeIsAWarning) {

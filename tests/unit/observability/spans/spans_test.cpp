@@ -186,6 +186,15 @@ TEST_F(SpansTest, AnErrorIsToldOnce) {
   EXPECT_THAT(kinds(), ElementsAre("run", "event non_finite"));
 }
 
+TEST_F(SpansTest, AStopIsNoError) {
+  Spans spans{sdk::Host(host_.table())};
+  spans.run_begin(run());
+  spans.dump(dump_event(TITAN_DUMP_STOP));
+  spans.run_end(end(TITAN_ERROR_QUIT, "quit at the breakpoint"));
+  spans.dump(dump_event(TITAN_DUMP_STOP));
+  EXPECT_THAT(kinds(), ElementsAre("run", "event stopped", "event stopped"));
+}
+
 TEST_F(SpansTest, ADumpOnRequestClosesNothing) {
   Spans spans{sdk::Host(host_.table())};
   spans.run_begin(run());
