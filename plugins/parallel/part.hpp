@@ -29,7 +29,7 @@ class Part {
   virtual void micro_batch_end(const titan_micro_batch&) {}
   virtual void step_end() {}
   virtual void updated() {}
-  virtual void discard() { updated(); }
+  virtual void discard() {}
 };
 
 /// What strategies tell those that are applied after them.

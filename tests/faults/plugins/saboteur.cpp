@@ -24,6 +24,7 @@ class Saboteur {
   }
   void micro_batch_end(const titan_micro_batch&) { at("end:"); }
   void updated() { at("updated:"); }
+  void discard() {}
 
  private:
   void at(const std::string& name) const { titan::mischief::moment(name + std::to_string(step_)); }

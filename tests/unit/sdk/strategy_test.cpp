@@ -23,9 +23,15 @@ class Whole {
   void micro_batch_begin(const titan_micro_batch& one) { host_.info("whole", concat("begin ", one.index)); }
   void micro_batch_end(const titan_micro_batch& one) { host_.info("whole", concat("end ", one.is_last)); }
   void updated() { host_.info("whole", "updated"); }
+  void discard() { host_.info("whole", "discard"); }
 
  private:
   Host host_;
+};
+
+/// Hears of updates alone.
+struct Counter {
+  void updated() {}
 };
 
 /// Places parameters and has no more to do.
@@ -61,8 +67,9 @@ TEST_F(SdkStrategy, CallsReachTheClass) {
   EXPECT_EQ(calls.micro_batch_begin(&instance, &last_), nullptr);
   EXPECT_EQ(calls.micro_batch_end(&instance, &last_), nullptr);
   EXPECT_EQ(calls.updated(&instance), nullptr);
-  const std::vector<std::string> expected{"validate 4 6", "apply 7 true true", "materialised", "begin 3", "end 1",
-                                          "updated"};
+  EXPECT_EQ(calls.discard(&instance), nullptr);
+  const std::vector<std::string> expected{"validate 4 6", "apply 7 true true", "materialised", "begin 3",
+                                          "end 1",        "updated",           "discard"};
   ASSERT_EQ(host_.log().size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NE(host_.log()[i].find(expected[i]), std::string::npos) << host_.log()[i];
@@ -86,6 +93,13 @@ TEST_F(SdkStrategy, WhatTheClassLeavesOutDoesNothing) {
   EXPECT_EQ(calls.micro_batch_begin(&instance, &last_), nullptr);
   EXPECT_EQ(calls.micro_batch_end(&instance, &last_), nullptr);
   EXPECT_EQ(calls.updated(&instance), nullptr);
+  EXPECT_EQ(calls.discard(&instance), nullptr);
+}
+
+TEST_F(SdkStrategy, OneThatHearsOfUpdatesMustKnowHowToForgetAStep) {
+  EXPECT_TRUE(ForgetsSteps<Whole>);
+  EXPECT_TRUE(ForgetsSteps<Small>);
+  EXPECT_FALSE(ForgetsSteps<Counter>) << "its interface does not compile";
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ class Failing {
   void apply(const sdk::TreeHandle&, const sdk::MeshHandle&) { throw sdk::ConfigError("does not fit"); }
   void materialised() { throw c10::OutOfMemoryError({"f", "f.cpp", 1}, "GPU full"); }
   void updated() { TORCH_CHECK(false, "sizes do not match"); }
+  void discard() {}
 };
 
 class TorchStrategy : public ::testing::Test {

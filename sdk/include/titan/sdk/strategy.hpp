@@ -34,6 +34,17 @@ struct CallbackGuard {
   static void split_batch(Plugin& plugin, const titan_tensor* in, titan_tensor* out) { plugin.split_batch(in, out); }
 };
 
+template <class Plugin>
+concept HearsOfUpdates = requires(Plugin& plugin) {
+  plugin.updated();
+};
+
+/// True where a step may be run again or left out: a class that hears of updates says what it undoes without one.
+template <class Plugin>
+concept ForgetsSteps = !HearsOfUpdates<Plugin> || requires(Plugin & plugin) {
+  plugin.discard();
+};
+
 /// Adapter for titan.strategy/1 whose callbacks run inside `Guard`: see StrategyInterface, and strategy::Interface in
 /// titan/torch/strategy.hpp, which plugins of the torch tier use.
 template <class Plugin, class Guard>
@@ -41,6 +52,9 @@ struct GuardedStrategy {
   static constexpr std::string_view kId = TITAN_STRATEGY_V1;
 
   static const void* table() noexcept {
+    static_assert(ForgetsSteps<Plugin>,
+                  "a strategy with updated() needs discard(): it forgets the gradients of a step that runs again or is "
+                  "left out; leave it empty where there is nothing to forget");
     static constexpr titan_strategy_v1 kTable{sizeof(titan_strategy_v1),
                                               Plugin::kPriority,
                                               &validate,
@@ -119,11 +133,7 @@ struct GuardedStrategy {
 
   static titan_error* discard(void* ctx) noexcept {
     return run(ctx, []([[maybe_unused]] auto& plugin) {
-      if constexpr (requires { plugin.discard(); }) {
-        plugin.discard();
-      } else if constexpr (requires { plugin.updated(); }) {
-        plugin.updated();
-      }
+      if constexpr (requires { plugin.discard(); }) plugin.discard();
     });
   }
 
@@ -146,7 +156,7 @@ struct GuardedStrategy {
 ///   void micro_batch_end(const titan_micro_batch&);
 ///   void step_end();
 ///   void updated();
-///   void discard();                                    without it, updated() is called in its place
+///   void discard();                                    needed beside updated(); may be empty
 /// They run on the rank's training thread, as titan/abi/strategy.h says; what they throw stops the run.
 template <class Plugin>
 struct StrategyInterface : GuardedStrategy<Plugin, CallbackGuard> {};
