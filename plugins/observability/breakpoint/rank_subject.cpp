@@ -7,10 +7,11 @@
 #include <map>
 
 #include "plugins/observability/breakpoint/command.hpp"
-#include "plugins/observability/breakpoint/tensor_text.hpp"
+#include "plugins/observability/breakpoint/elements_text.hpp"
 #include "plugins/observability/breakpoint/text_parts.hpp"
 #include "plugins/observability/kept_state.hpp"
 #include "plugins/observability/phase.hpp"
+#include "plugins/observability/tensor_text.hpp"
 
 namespace titan::observability {
 namespace {
@@ -20,12 +21,6 @@ constexpr std::size_t kMostLines = 120;
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-std::string list(const std::vector<std::int64_t>& numbers) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < numbers.size(); ++i) out += sdk::concat(i == 0 ? "" : ", ", numbers[i]);
-  return out + ']';
 }
 
 /// "this rank's part [0:32, 0:64] of [64, 64]" for a tensor of a parameter that is spread over ranks; empty where each
@@ -40,7 +35,7 @@ std::string part_note(const strategy::Parameter& parameter, const at::Tensor& te
   for (std::size_t i = 0; i < shape.size(); ++i) {
     out += sdk::concat(i == 0 ? "" : ", ", part.offsets[i], ':', part.offsets[i] + part.sizes[i]);
   }
-  return sdk::concat(out, "] of ", list(shape));
+  return sdk::concat(out, "] of ", list_text(shape));
 }
 
 /// What is left out of many lines is counted.
@@ -103,9 +98,9 @@ std::string RankSubject::where() const {
 }
 
 std::string RankSubject::parameter_line(const strategy::Parameter& parameter) const {
-  if (!parameter.is_kept()) return sdk::concat(list(parameter.shape()), ", on another pipeline stage");
+  if (!parameter.is_kept()) return sdk::concat(list_text(parameter.shape()), ", on another pipeline stage");
   const at::Tensor storage = parameter.storage();
-  if (!storage.defined()) return list(parameter.shape());
+  if (!storage.defined()) return list_text(parameter.shape());
   const std::string note = part_note(parameter, storage);
   return sdk::concat(type_and_shape(storage), note.empty() ? "" : ", ", note);
 }

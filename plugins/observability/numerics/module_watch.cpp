@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "plugins/observability/breakpoint/tensor_text.hpp"
+#include "plugins/observability/tensor_text.hpp"
 
 namespace titan::observability {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "plugins/observability/breakpoint/tensor_text.hpp"
 #include "plugins/observability/kept_state.hpp"
 #include "plugins/observability/numerics/finite_scan.hpp"
+#include "plugins/observability/tensor_text.hpp"
 #include "titan/torch/tree.hpp"
 
 namespace titan::observability {

@@ -6,15 +6,20 @@
 
 namespace titan::observability {
 
+/// "[64, 256]".
+std::string list_text(at::IntArrayRef numbers);
+
 /// "float32 [64, 256]".
 std::string type_and_shape(const at::Tensor& tensor);
+
+/// Why there are no numbers to read: "no elements", "no memory (meta)"; empty: there are.
+std::string nothing_to_read(const at::Tensor& tensor);
+
+/// The elements as float64 on the CPU, one after another.
+at::Tensor readable(const at::Tensor& tensor);
 
 /// Type, shape and numbers of the elements, lines: range, mean, standard deviation, norm, how many are zero, NaN and
 /// inf, and where the first of these are. A tensor without elements or without memory says so.
 std::string stats_text(const at::Tensor& tensor);
-
-/// The elements that a slice takes ("[0, :4]"; empty: all), of many the outer ones of each dimension. CommandError says
-/// what is wrong with the slice.
-std::string elements_text(const at::Tensor& tensor, const std::string& slice);
 
 }  // namespace titan::observability
