@@ -1,5 +1,6 @@
 #include "plugins/observability/operators/operator_watch.hpp"
 
+#include <ATen/SequenceNumber.h>
 #include <ATen/record_function.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace titan::observability {
@@ -81,16 +83,43 @@ class NodeModules {
   std::vector<Entry> entries_;
 };
 
+/// Which watch it is that runs: nobody saw what was made between two of them.
+std::atomic<std::int64_t>& watch_number() {
+  static std::atomic<std::int64_t> instance{0};
+  return instance;
+}
+
 /// The operators that run on one thread, outermost first.
 struct ThreadOperators {
   static constexpr std::size_t kDepth = 32;
   std::array<RunningOperator, kDepth> stack;
   std::size_t depth = 0;  // may be more than the stack holds
   NodeModules modules;
+  std::int64_t first_unseen = 0;  // the number of the first node that is made after the last operator
+  std::int64_t watch = 0;
   std::shared_ptr<ThreadActivity> activity = std::make_shared<ThreadActivity>();
 
   RunningOperator top() const { return depth == 0 ? RunningOperator() : stack[std::min(depth, kDepth) - 1]; }
   void show() const { activity->show(top()); }
+
+  /// Says that an operator of a module begins. Nodes that were made since the one before are the module's too: a node
+  /// of our own exists before its forward runs, and no operator tells of it.
+  void note(std::uint32_t module) {
+    begin_watch();
+    if (module != 0) modules.note(first_unseen, module);
+  }
+  /// Nodes that were made since the watch before are nobody's.
+  void begin_watch() {
+    const std::int64_t now = watch_number().load(std::memory_order_relaxed);
+    if (std::exchange(watch, now) == now) return;
+    modules.note(first_unseen, 0);
+    first_unseen = next_node();
+  }
+  void note_end() { first_unseen = next_node(); }
+  std::uint32_t module_of(std::int64_t number) const { return number < first_unseen ? modules.of(number) : 0; }
+
+ private:
+  static std::int64_t next_node() { return static_cast<std::int64_t>(at::sequence_number::peek()); }
 };
 
 ThreadOperators& operators() {
@@ -114,7 +143,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
     now.node = known_name(function.name());
     now.in_backward = true;
-    now.module = mine.modules.of(function.seqNr());
+    now.module = mine.module_of(function.seqNr());
   } else if (function.scope() == at::RecordScope::USER_SCOPE) {
     now.scope = known_name(function.name());
   } else {
@@ -123,10 +152,8 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
     if (!is_passed_over) now.op = function.name();
     // What is recomputed in backward runs forward.
     const std::uint32_t module = module_now();
-    if (module != 0) {
-      now.module = module;
-      mine.modules.note(function.seqNr(), module);
-    }
+    if (module != 0) now.module = module;
+    mine.note(module);
   }
   if (mine.depth < ThreadOperators::kDepth) mine.stack[mine.depth] = now;
   ++mine.depth;
@@ -137,6 +164,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
 void end(const at::RecordFunction&, at::ObserverContext*) {
   ThreadOperators& mine = operators();
   if (mine.depth > 0) --mine.depth;
+  mine.note_end();
   mine.show();
 }
 
@@ -157,9 +185,11 @@ OperatorWatch::OperatorWatch() {
   Registration& shared = registration();
   const std::lock_guard lock(shared.mutex);
   if (shared.count++ > 0) return;
+  ++watch_number();
   shared.handle = at::addGlobalCallback(
       at::RecordFunctionCallback(begin, end)
           .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
+  operators().begin_watch();
 }
 
 OperatorWatch::~OperatorWatch() {
@@ -187,7 +217,7 @@ RunningOperator ThreadActivity::running() const {
 
 std::shared_ptr<const ThreadActivity> activity_of_this_thread() { return operators().activity; }
 
-std::uint32_t module_of_node(std::int64_t sequence_number) { return operators().modules.of(sequence_number); }
+std::uint32_t module_of_node(std::int64_t sequence_number) { return operators().module_of(sequence_number); }
 
 void watch_modules(const titan_memory_v1& host) {
   static std::atomic<const titan_memory_v1*> known{nullptr};
