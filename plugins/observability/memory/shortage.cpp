@@ -54,7 +54,8 @@ std::string counters_line(const Shortage& shortage, const LiveSet& live) {
   line += sdk::concat(", peak: ", bytes_text(shortage.peak), ", limit: ");
   if (shortage.limit == 0) return line + "none set (--debug.memory_limit_gib), the system gave no more";
   const std::uint64_t wanted = shortage.live + shortage.asked;
-  return line + sdk::concat(bytes_text(shortage.limit), " (--debug.memory_limit_gib), ",
+  return line + sdk::concat(bytes_text(shortage.limit), " (--debug.memory_limit_gib), of which ",
+                            bytes_text(shortage.limit - std::min(shortage.live, shortage.limit)), " were left, ",
                             bytes_text(wanted - std::min(wanted, shortage.limit)), " too much");
 }
 

@@ -85,7 +85,8 @@ TEST(ReportLines, SayWhatWasAskedForAndByWhom) {
             "out of memory on rank 2: 3.0 MiB (3145728 bytes) asked for by aten::mm in layers.1.feed_forward.w1 (step "
             "3, forward)");
   EXPECT_EQ(lines[1],
-            "live: 62.0 MiB in 7 blocks, peak: 63.0 MiB, limit: 64.0 MiB (--debug.memory_limit_gib), 1.0 MiB too much");
+            "live: 62.0 MiB in 7 blocks, peak: 63.0 MiB, limit: 64.0 MiB (--debug.memory_limit_gib), of which "
+            "2.0 MiB were left, 1.0 MiB too much");
   EXPECT_EQ(lines[2],
             "by kind: parameter 2.0 MiB, gradient 0 B, optimizer state 0 B, activation 60.0 MiB, communication 0 B, "
             "buffer 0 B, other 0 B");
