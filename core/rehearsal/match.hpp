@@ -23,7 +23,7 @@ struct Mismatch {
   };
 
   What what = What::op;
-  std::string channel;       // the name it has on the first side's rank
+  std::string channel;       // the name it has on who stands for the first side
   std::uint64_t number = 0;  // of the call in the channel, from 1; of sends and receives: between the two ranks
   Side first, second;
   /// All of it in one line: both ranks, their modules and calls.

@@ -1,0 +1,50 @@
+#include "core/rehearsal/match_text.hpp"
+
+#include "core/base/text.hpp"
+#include "core/rehearsal/call_text.hpp"
+
+namespace titan::rehearsal {
+namespace {
+
+std::string side_text(const Mismatch::Side& side) {
+  return concat("rank ", side.rank, " calls ", side.call, module_text(side.module));
+}
+
+std::string split_text(const ModuleSplit& split) {
+  if (split.number == 0) return {};
+  const auto name = [](const std::string& module) { return module.empty() ? "no module" : printable(module); };
+  return concat("; the modules differ from number ", split.number, " on: ", name(split.first), " and ",
+                name(split.second));
+}
+
+}  // namespace
+
+std::string collective_text(const Mismatch& found, const std::string& group, const std::vector<std::int64_t>& members,
+                            std::uint64_t num_calls, const ModuleSplit& split) {
+  const std::string place = concat("number ", found.number, " of ", printable(group), " (", ranks_text(members), ")");
+  if (found.what != Mismatch::What::missing) {
+    return concat(side_text(found.first), " as ", place, "; ", side_text(found.second), split_text(split));
+  }
+  const bool is_first = !found.first.call.empty();
+  const Mismatch::Side &caller = is_first ? found.first : found.second, &other = is_first ? found.second : found.first;
+  return concat(side_text(caller), " as ", place, "; rank ", other.rank, " makes only ", num_calls,
+                num_calls == 1 ? " call there" : " calls there", split_text(split));
+}
+
+std::string transfer_text(const Mismatch& found, const std::string& group) {
+  const std::string place = concat(", number ", found.number, " of ", printable(group), " between the two");
+  const Mismatch::Side &sender = found.first, &receiver = found.second;
+  if (receiver.call.empty()) {
+    return concat("rank ", sender.rank, " calls ", sender.call, " to rank ", receiver.rank, place,
+                  module_text(sender.module), "; rank ", receiver.rank, " does not receive it");
+  }
+  if (sender.call.empty()) {
+    return concat("rank ", receiver.rank, " calls ", receiver.call, " from rank ", sender.rank, place,
+                  module_text(receiver.module), "; rank ", sender.rank, " does not send it");
+  }
+  return concat("rank ", sender.rank, " calls ", sender.call, " to rank ", receiver.rank, place,
+                module_text(sender.module), "; rank ", receiver.rank, " calls ", receiver.call, " for it",
+                module_text(receiver.module));
+}
+
+}  // namespace titan::rehearsal
