@@ -146,6 +146,11 @@ void add_comm_options(Registry& registry) {
       floating("comm.train_timeout_seconds", 100, "Seconds that ranks wait for each other after the first step.")
           .above(0)
           .at_most(1e7));
+  registry.add(text("comm.mode", "default",
+                    "default: ranks talk to each other; fake_backend: none runs, the run is rehearsed in one process "
+                    "without data, and the view of rank RANK of WORLD_SIZE is shown.")
+                   .one_of({"default", "fake_backend"})
+                   .may_differ());
   registry.add(integer("comm.trace_buf_size", 20000,
                        "Calls of collectives that each rank remembers, for dumps of the flight recorder.")
                    .at_least(1)

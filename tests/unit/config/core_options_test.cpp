@@ -42,6 +42,7 @@ TEST_F(CoreOptionsTest, NamesAndDefaults) {
                          "checkpoint.load_only false",
                          "checkpoint.load_step -1",
                          "comm.init_timeout_seconds 300",
+                         "comm.mode default",
                          "comm.trace_buf_size 20000",
                          "comm.train_timeout_seconds 100",
                          "dataloader.dataset_path ./tests/assets/corpus",

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/app/rehearse/fit_changes.hpp"
+
+namespace titan::app {
+
+/// What a rehearsal with some changes came to.
+struct FitOutcome {
+  std::string refused;  // why such a run cannot begin; empty: it was rehearsed
+  std::int64_t peak_bytes = 0;
+  std::optional<double> step_seconds;  // estimated
+};
+
+struct FitTrial {
+  std::vector<FitChange> changes;
+  FitOutcome outcome;
+  bool fits = false;
+};
+
+/// A search for the nearest change that fits.
+struct FitSearch {
+  std::vector<FitTrial> trials;       // in order
+  std::optional<std::size_t> chosen;  // index of the one that is advised
+  std::size_t most_trials = 0;        // it would have given up after so many
+};
+
+/// Rehearses a run with options changed.
+using TryChanges = std::function<FitOutcome(const std::vector<FitChange>& changes)>;
+
+/// Searches for what fits into `limit_bytes`, at the least cost: the fewest changes, then the least estimated time of a
+/// step. First every change alone. Where none fits, several kinds of changes at once: those are tried first that ought
+/// to fit and cost least time when each change's share of memory and time multiplies; the first that fits is taken.
+FitSearch search_fit(const FitOutcome& now, std::int64_t limit_bytes, const std::vector<FitChange>& changes,
+                     const TryChanges& try_changes);
+
+}  // namespace titan::app
