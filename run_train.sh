@@ -6,7 +6,9 @@
 #   MODULE     the model plugin (llama3)
 #   CONFIG     one of its presets, or a .toml file (llama3_debugmodel)
 #   LOG_RANK   ranks whose output is shown, separated by commas (0); files are written of all
-#   COMM_MODE  empty; this release has no other mode
+#   COMM_MODE  empty, or fake_backend: no rank runs; one process rehearses the layout of NGPU ranks without data, needs
+#              no GPU, and shows the view of one rank (docs/rehearsal.md)
+#   RANK       with COMM_MODE=fake_backend: the rank whose view is shown (0)
 #
 # It runs in the checkout, wherever it is called from, as torchtitan's script does: relative paths in options and in
 # configurations (./outputs, ./tests/assets/...) start there.
@@ -26,8 +28,12 @@ for rank in ${log_rank//,/ }; do
 done
 case "${COMM_MODE:-}" in
   "") ;;
-  fake_backend) refuse "COMM_MODE=fake_backend: this release cannot rehearse a layout; leave COMM_MODE empty" ;;
-  *) refuse "COMM_MODE is unknown: ${COMM_MODE}; leave it empty" ;;
+  fake_backend)
+    view="${RANK:-0}"
+    [[ $view =~ ^[0-9]{1,6}$ ]] || refuse "RANK must be the number of a rank: $view"
+    ((10#$view < 10#$ngpu)) || refuse "RANK names a rank that does not exist: $view, ranks 0 to $((10#$ngpu - 1))"
+    ;;
+  *) refuse "COMM_MODE must be empty or fake_backend: ${COMM_MODE}" ;;
 esac
 
 "$root/tools/build.sh" titan_runtime < /dev/null  # input is for a prompt
@@ -37,5 +43,8 @@ fi
 cd "$root"
 titan="build/${TITAN_PRESET:-release}/bin/titan"
 run=(train --module "$module" --config "$config" "$@")
+if [[ -n ${COMM_MODE:-} ]]; then
+  RANK=$((10#$view)) WORLD_SIZE=$((10#$ngpu)) exec "$titan" "${run[@]}" --comm.mode "$COMM_MODE"
+fi
 ((10#$ngpu > 1)) || exec "$titan" "${run[@]}"
 LOG_RANK=$log_rank exec "$titan" launch --nproc-per-node "$((10#$ngpu))" --role rank --tee 3 -- "${run[@]}"

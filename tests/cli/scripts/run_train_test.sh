@@ -6,7 +6,7 @@ set_up() {
   mkdir -p "$T/tree" "$T/elsewhere"
   cp "$repo/run_train.sh" "$T/tree"
   write_script "$T/tree/tools/build.sh" <<<$'#!/bin/sh\necho "build: $*"\nexit "${BUILD_RC:-0}"'
-  write_script "$T/tree/build/release/bin/titan" <<<$'#!/bin/sh\necho "titan in $(pwd -P), LOG_RANK=$LOG_RANK:"; printf "<%s>" "$@"; exit "${TITAN_RC:-0}"'
+  write_script "$T/tree/build/release/bin/titan" <<<$'#!/bin/sh\necho "titan in $(pwd -P), LOG_RANK=$LOG_RANK:"; echo "rank $RANK of $WORLD_SIZE"; printf "<%s>" "$@"; exit "${TITAN_RC:-0}"'
   cd "$T/tree" || exit 1
 }
 
@@ -83,13 +83,31 @@ case_no_number_of_ranks() {
 }
 
 case_fake_backend() {
-  COMM_MODE=fake_backend run ./run_train.sh
-  expect_refused "COMM_MODE=fake_backend: this release cannot rehearse"
+  NGPU=128 RANK=16 COMM_MODE=fake_backend run ./run_train.sh --training.steps 3
+  expect_rc 0
+  expect_says "rank 16 of 128"
+  expect_says "<train><--module><llama3><--config><llama3_debugmodel><--training.steps><3><--comm.mode><fake_backend>"
+}
+
+case_fake_backend_shows_the_first() {
+  NGPU=08 COMM_MODE=fake_backend run ./run_train.sh
+  expect_says "rank 0 of 8"
+}
+
+case_fake_backend_of_a_rank_that_there_is_not() {
+  local value
+  for value in 8 x -1; do
+    NGPU=8 RANK=$value COMM_MODE=fake_backend run ./run_train.sh
+    expect_refused "RANK "
+  done
 }
 
 case_unknown_comm_mode() {
-  COMM_MODE=local_tensor run ./run_train.sh
-  expect_refused "COMM_MODE is unknown: local_tensor"
+  local value
+  for value in local_tensor torchcomms default; do
+    COMM_MODE=$value run ./run_train.sh
+    expect_refused "COMM_MODE must be empty or fake_backend: $value"
+  done
 }
 
 case_log_rank() {
