@@ -30,6 +30,23 @@ class Stopwatch {
   double last_ = monotonic_seconds();
 };
 
+bool is_finite(const StepResult& result) { return std::isfinite(result.loss) && std::isfinite(result.grad_norm); }
+
+/// Does something with a step that may be refused. Where the step is not finite that is told first: it is what the user
+/// has to know.
+template <class Body>
+auto unless_refused(const StepResult& result, const Body& body) {
+  try {
+    return body();
+  } catch (const ConfigError& refusal) {
+    if (is_finite(result)) throw;
+    throw NonFiniteError("[train] the ", std::isfinite(result.loss) ? "gradient norm" : "loss",
+                         " is not finite, stopped before the update, weights are unchanged: step ", result.step,
+                         ", loss ", result.loss, ", gradient norm ", result.grad_norm,
+                         "; what was to follow is refused: ", refusal.what());
+  }
+}
+
 }  // namespace
 
 Trainer::Trainer(nn::Tree& tree, BatchSource& source, optim::AdamOptimizer optimizer, optim::LrSchedule schedule,
@@ -118,14 +135,16 @@ bool Trainer::accept(Made& made) {
   const StepNumbers first = agree_on_outcome(made);
   Judgement judgement;
   if (options_.guards != nullptr) {
-    judgement = judge(*options_.guards, options_.ranks, result.step, first, [&] {
+    const auto rerun = [&] {
       made.loss_sum = made.passes.run_again();
       return agree_on_outcome(made);
-    });
+    };
+    judgement =
+        unless_refused(result, [&] { return judge(*options_.guards, options_.ranks, result.step, first, rerun); });
   }
   if (judgement.decision == TITAN_DECISION_STOP) stop(judgement, result);
   if (judgement.decision == TITAN_DECISION_SKIP) {
-    made.passes.leave_out();
+    unless_refused(result, [&] { made.passes.leave_out(); });
     made.result.lr = optimizer_.lr(schedule_.factor(schedule_step()));
     log_warning("train", "the update of a step is left out, weights are unchanged: step ", result.step, ": ",
                 judgement.text);
@@ -146,7 +165,7 @@ void Trainer::stop(const Judgement& judgement, const StepResult& result) {
 
 void Trainer::require_finite(const Made& made) const {
   const StepResult& result = made.result;
-  if (std::isfinite(result.loss) && std::isfinite(result.grad_norm)) return;
+  if (is_finite(result)) return;
   if (std::isfinite(result.loss)) {
     part();
     refuse_gradients(tree_, result.step, result.grad_norm);

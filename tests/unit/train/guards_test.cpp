@@ -25,12 +25,13 @@ using testing::require;
 
 /// A trainer of the tiny model whose steps guards watch.
 struct Guarded {
-  explicit Guarded(std::vector<FunctionGuard*> made, std::int64_t num_micro_batches = 1)
+  explicit Guarded(std::vector<FunctionGuard*> made, std::int64_t num_micro_batches = 1,
+                   Strategies* strategies = nullptr)
       : guards(tiny::error_host(), plugins(made)),
         tree(tiny::tiny_tree()),
         source({tiny::tiny_batch(2, 5, 1)}, /*repeat=*/true),
         trainer(*tree, source, tiny::tiny_optimizer(*tree), tiny::constant_schedule(),
-                {.num_micro_batches = num_micro_batches, .guards = &guards}) {}
+                {.num_micro_batches = num_micro_batches, .strategies = strategies, .guards = &guards}) {}
 
   static std::vector<PluginInterface<titan_guard_v1>> plugins(const std::vector<FunctionGuard*>& made) {
     std::vector<PluginInterface<titan_guard_v1>> found;
@@ -166,6 +167,38 @@ TEST(Guards, ASecondRunIsMadeForAStepThatIsNotFinite) {
   ASSERT_EQ(losses.size(), 2u);
   EXPECT_TRUE(std::isnan(losses[0]));
   EXPECT_TRUE(std::isfinite(losses[1]));
+}
+
+/// A strategy that hears of updates and cannot forget a step.
+Strategies counting_strategies() {
+  static const titan_strategy_v1 table = [] {
+    titan_strategy_v1 made{};
+    made.struct_size = sizeof made;
+    made.updated = [](void*) -> titan_error* { return nullptr; };
+    return made;
+  }();
+  return {tiny::error_host(), {{"counts", nullptr, &table}}};
+}
+
+TEST(Guards, OfAStepThatIsNotFiniteThatIsToldBeforeWhatIsRefused) {
+  FunctionGuard looks = judging(TITAN_DECISION_CONTINUE, 0, "");
+  looks.judge = [](const titan_outcome& outcome, titan_judgement&) { require(outcome.rerun(&outcome)); };
+  FunctionGuard skips = judging(TITAN_DECISION_SKIP, 0, "not this one");
+  for (FunctionGuard* guard : {&looks, &skips}) {
+    Strategies strategies = counting_strategies();
+    Guarded run({guard}, 1, &strategies);
+    run.tree->find_parameter("output.weight")->storage.detach().fill_(NAN);
+    EXPECT_THAT(run.failure<NonFiniteError>(),
+                AllOf(HasSubstr("the loss is not finite, stopped before the update, weights are unchanged: step 1"),
+                      HasSubstr("no discard(): plugin counts")));
+  }
+}
+
+TEST(Guards, OfAFiniteStepOnlyTheRefusalIsTold) {
+  FunctionGuard skips = judging(TITAN_DECISION_SKIP, 0, "not this one");
+  Strategies strategies = counting_strategies();
+  EXPECT_THAT(Guarded({&skips}, 1, &strategies).failure<ConfigError>(),
+              HasSubstr("[train] a step cannot be run again"));
 }
 
 TEST(Guards, WhatNobodyStopsEndsAsWithoutGuards) {
