@@ -44,9 +44,14 @@ std::string process_identity() {
   return concat(number_space(), ' ', number, ' ', start_of(number));
 }
 
+bool is_of_this_machine(std::string_view identity) {
+  const std::vector<std::string> parts = split(identity, ' ');
+  return parts.size() == 3 && parts[0] == number_space();
+}
+
 bool has_process_ended(std::string_view identity) {
   const std::vector<std::string> parts = split(identity, ' ');
-  if (parts.size() != 3 || parts[2].empty() || parts[0] != number_space()) return false;
+  if (!is_of_this_machine(identity) || parts[2].empty()) return false;
   return start_of(parts[1]) != parts[2];
 }
 

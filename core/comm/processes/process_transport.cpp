@@ -63,11 +63,14 @@ class OpenScope {
 
 /// A hold that the store is asked for.
 struct HoldRequest {
+  explicit HoldRequest(std::int64_t rank_) : rank(rank_) {}
+
+  std::int64_t rank;
   std::atomic<std::int64_t> number{0};
   std::atomic<bool> is_given_up{false};
 
   void post(c10d::Store& store) {
-    number = post_hold(store);
+    number = post_hold(store, rank);
     if (is_given_up) end(store);
   }
   void end(c10d::Store& store) const { end_hold(store, number); }
@@ -91,7 +94,8 @@ std::string open_key(const std::string& channel, std::int64_t rank) { return con
 
 }  // namespace
 
-ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64_t world_size, MakeBackend make_backend)
+ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64_t world_size, MakeBackend make_backend,
+                                   std::chrono::milliseconds holder_silence)
     : link_(std::move(link)),
       rank_(rank),
       world_size_(world_size),
@@ -111,8 +115,8 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
   const auto alarmed = [self = self_](std::int32_t cause, const std::string& reason) {
     if (!self->is_alarmed()) self->post(cause, reason);
   };
-  watch_ =
-      std::make_unique<Watch>(link_.store->clone(), rank, world_size, Watch::Callbacks{failed, left, answer, alarmed});
+  watch_ = std::make_unique<Watch>(link_.store->clone(), rank, world_size,
+                                   Watch::Callbacks{failed, left, answer, alarmed}, holder_silence);
   works_->on_late([this](const WorkRecord& record) { return give_up_late(record); });
 }
 
@@ -161,7 +165,7 @@ void ProcessTransport::hold(bool on) {
     watch_->ask([number = hold_number_](c10d::Store& store) { end_hold(store, number); }, kStoreTime);
     return;
   }
-  const auto request = std::make_shared<HoldRequest>();
+  const auto request = std::make_shared<HoldRequest>(rank_);
   const bool answers = watch_->ask([request](c10d::Store& store) { request->post(store); }, kStoreTime);
   hold_number_ = request->number;
   if (answers) return;
@@ -248,7 +252,8 @@ void ProcessTransport::fail_unmet(const ChannelFacts& facts, const std::vector<s
                                   seconds_text(timeout.count() * 1'000'000));
   self_->report(TITAN_DUMP_TIMEOUT, text);
   const Testimony testimony = ask_everybody(without(facts.members, rank_), TITAN_DUMP_TIMEOUT, text);
-  throw PeerError(text, testimony.store_problem.empty() ? whereabouts(missing, testimony) : std::string());
+  throw PeerError(text, testimony.store_problem.empty() ? whereabouts(missing, testimony) : std::string(),
+                  holder_note());
 }
 
 std::optional<std::vector<std::int64_t>> ProcessTransport::missing_members(const ChannelFacts& facts) {
@@ -287,9 +292,19 @@ Finding ProcessTransport::inquire(const WorkRecord& record, std::int32_t cause, 
             concat("\n  ", link_.keeper,
                    " serves the ranks' store, which does not answer: stopped, dead or "
                    "cut off: ",
-                   printable(testimony.store_problem))};
+                   printable(testimony.store_problem), holder_note())};
   }
-  return verdict(record, rank_, self_->calls().history(), testimony, works_->first_undone(record));
+  Finding found = verdict(record, rank_, self_->calls().history(), testimony, works_->first_undone(record));
+  found.more += holder_note();
+  return found;
+}
+
+std::string ProcessTransport::holder_note() const {
+  const std::string who = watch_->silent_holder();
+  if (who.empty()) return {};
+  return concat("\n  ", who,
+                " held the deadlines of all ranks, at a breakpoint, and gives no sign of life: its machine is "
+                "gone, or cut off");
 }
 
 ProcessTransport::Clock::time_point ProcessTransport::give_up_late(const WorkRecord& record) {

@@ -39,7 +39,8 @@ using MakeBackend = std::function<c10::intrusive_ptr<ProcessBackend>(const Backe
 /// Ranks that are processes and share a store.
 class ProcessTransport : public Transport {
  public:
-  ProcessTransport(StoreLink link, std::int64_t rank, std::int64_t world_size, MakeBackend make_backend);
+  ProcessTransport(StoreLink link, std::int64_t rank, std::int64_t world_size, MakeBackend make_backend,
+                   std::chrono::milliseconds holder_silence = kHolderSilence);
   /// Leaves the run: after all ranks have, or some seconds.
   ~ProcessTransport() override;
 
@@ -67,6 +68,8 @@ class ProcessTransport : public Transport {
   bool is_late(Clock::time_point begin, std::chrono::milliseconds limit);
   /// Raises an alarm and hears the others.
   Testimony ask_everybody(const std::vector<std::int64_t>& members, std::int32_t cause, const std::string& reason);
+  /// A line on a rank that held all deadlines and has vanished; empty: there is none.
+  std::string holder_note() const;
   Finding inquire(const WorkRecord& record, std::int32_t cause, const std::string& reason);
   /// [any thread] Ends the run for a call that a device has not done in time, or gives it more.
   Clock::time_point give_up_late(const WorkRecord& record);

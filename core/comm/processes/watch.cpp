@@ -8,6 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "core/base/log.hpp"
 #include "core/base/process_identity.hpp"
@@ -32,6 +33,7 @@ constexpr const char* kReleased = "released";
 
 std::string leave_key(std::int64_t number) { return concat("leave/", number); }
 std::string hold_key(std::int64_t number) { return concat("hold/", number); }
+std::string beat_key(std::int64_t number) { return concat("hold_beat/", number); }
 
 /// Calls back. What goes wrong there is not the store's.
 template <class Call>
@@ -49,6 +51,17 @@ std::string safe_lines(const std::string& text) {
   for (std::string& line : lines) line = printable(line);
   return join(lines, "\n");
 }
+
+/// Somebody who suspends all deadlines.
+struct Hold {
+  explicit Hold(std::int64_t number_) : number(number_) {}
+
+  std::int64_t number;
+  std::string identity, who;  // of the process, and "rank 1"; empty: not begun
+  std::int64_t num_beats = -1;
+  Clock::time_point last_sign{};  // of a process that this one cannot see
+  bool is_over = false, is_silent = false;
+};
 
 /// Why a rank tells the others something.
 struct Notice {
@@ -87,9 +100,12 @@ struct Watch::State {
   std::int64_t last_alarm = 0;
   std::int64_t num_told = 0;  // whose leaving was told
   std::int64_t num_holds = 0;
-  std::vector<std::int64_t> holds;  // not ended, or not begun, by number
+  std::chrono::milliseconds holder_silence{};
+  std::vector<Hold> holds;  // not ended, or not begun
+  // As last seen: until then deadlines are held, whatever becomes of the store.
+  Clock::time_point holds_count_until = Clock::time_point::min();
   Clock::time_point held_until{};
-  bool is_held = false;
+  std::string silent_holder;
 
   void run() {
     std::unique_lock lock(mutex);
@@ -144,20 +160,45 @@ struct Watch::State {
 
   void look_for_holds() {
     const std::int64_t now = store->add(kNumHoldsKey, 0);
-    while (num_holds < now) holds.push_back(++num_holds);
-    bool any = false;
-    const auto has_ended = [&](std::int64_t number) {
-      // The number is counted up before the text is there: a hold begins with the text, which may never come.
-      if (!store->check({hold_key(number)})) return false;
-      const std::string holder = store->get_to_str(hold_key(number));
-      const bool is_over = holder == kReleased || has_process_ended(holder);
-      any = any || !is_over;
-      return is_over;
-    };
-    holds.erase(std::remove_if(holds.begin(), holds.end(), has_ended), holds.end());
+    while (num_holds < now) holds.emplace_back(++num_holds);
+    Clock::time_point count_until = Clock::time_point::min();
+    std::string silent;
+    for (Hold& hold : holds) {
+      count_until = std::max(count_until, counts_until(hold));
+      if (hold.is_silent) silent = hold.who;
+    }
+    std::erase_if(holds, [](const Hold& hold) { return hold.is_over; });
     const std::lock_guard lock(mutex);
-    if (is_held || any) held_until = Clock::now();
-    is_held = any;
+    if (std::max(holds_count_until, count_until) > Clock::now()) held_until = Clock::now();
+    holds_count_until = count_until;
+    silent_holder = silent;
+  }
+
+  /// Until when a hold counts if there is no further news of it.
+  Clock::time_point counts_until(Hold& hold) {
+    // The number is counted up before the text is there: a hold begins with the text, which may never come.
+    if (!store->check({hold_key(hold.number)})) return Clock::time_point::min();
+    const std::vector<std::string> text = split(store->get_to_str(hold_key(hold.number)), '\n');
+    hold.identity = text.front();
+    hold.who = text.size() > 1 ? printable(text[1]) : "a rank";
+    hold.is_over = hold.identity == kReleased || has_process_ended(hold.identity);
+    if (hold.is_over) return Clock::time_point::min();
+    if (!is_of_this_machine(hold.identity)) return listen_to(hold);
+    store->add(beat_key(hold.number), 1);
+    return Clock::time_point::max();
+  }
+
+  /// As counts_until(), of a process that only those beside it can see.
+  Clock::time_point listen_to(Hold& hold) const {
+    const std::int64_t num_beats = store->add(beat_key(hold.number), 0);
+    if (std::exchange(hold.num_beats, num_beats) != num_beats) hold.last_sign = Clock::now();
+    const Clock::time_point until = hold.last_sign + holder_silence;
+    const bool was_silent = std::exchange(hold.is_silent, until <= Clock::now());
+    if (hold.is_silent && !was_silent) {
+      log_warning("comm", hold.who, ", on another machine, holds the deadlines of all ranks and has given no sign of ",
+                  "life for ", seconds_text(holder_silence.count() * 1'000'000), ": they count again");
+    }
+    return until;
   }
 
   void answer_alarm() {
@@ -172,12 +213,14 @@ struct Watch::State {
   }
 };
 
-Watch::Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, std::int64_t num_ranks, Callbacks callbacks)
+Watch::Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, std::int64_t num_ranks, Callbacks callbacks,
+             std::chrono::milliseconds holder_silence)
     : state_(std::make_shared<State>()) {
   state_->store = std::move(store);
   state_->rank = rank;
   state_->period = kLookEvery + kLookEveryPerRank * num_ranks;
   state_->callbacks = std::move(callbacks);
+  state_->holder_silence = holder_silence;
   std::thread([state = state_] { state->run(); }).detach();
 }
 
@@ -224,8 +267,13 @@ std::chrono::milliseconds Watch::look_period() const { return state_->period; }
 std::chrono::steady_clock::time_point Watch::held_until() const {
   const std::lock_guard lock(state_->mutex);
   // A holder that serves the store may be stopped, in a debugger.
-  const bool is_held = state_->is_held && state_->problem.empty();
-  return is_held ? Clock::now() : state_->held_until;
+  const Clock::time_point now = Clock::now();
+  return state_->problem.empty() && state_->holds_count_until > now ? now : state_->held_until;
+}
+
+std::string Watch::silent_holder() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->silent_holder;
 }
 
 std::string Watch::store_problem() const {
@@ -249,9 +297,9 @@ std::int64_t raise_alarm(c10d::Store& store, std::int32_t cause, const std::stri
   return store.add(kAlarmKey, 1);
 }
 
-std::int64_t post_hold(c10d::Store& store) {
+std::int64_t post_hold(c10d::Store& store, std::int64_t rank) {
   const std::int64_t number = store.add(kNumHoldsKey, 1);
-  store.set(hold_key(number), process_identity());
+  store.set(hold_key(number), concat(process_identity(), "\nrank ", rank));
   return number;
 }
 

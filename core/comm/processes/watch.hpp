@@ -15,6 +15,9 @@ class Store;
 
 namespace titan::comm {
 
+/// How long a rank of another machine that holds all deadlines may give no sign of life before they count again.
+inline constexpr std::chrono::milliseconds kHolderSilence = std::chrono::minutes(1);
+
 /// A thread with a connection of its own to the ranks' store: looks there for the failure of another rank, for holds
 /// and for alarms, and answers those, whatever the training thread is doing. Nobody ever waits for the store itself: it
 /// may have died with its rank.
@@ -32,7 +35,8 @@ class Watch {
   };
 
   /// The more ranks there are, the less often each looks: all ask one store.
-  Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, std::int64_t num_ranks, Callbacks callbacks);
+  Watch(c10::intrusive_ptr<c10d::Store> store, std::int64_t rank, std::int64_t num_ranks, Callbacks callbacks,
+        std::chrono::milliseconds holder_silence = kHolderSilence);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -47,6 +51,8 @@ class Watch {
                 std::chrono::milliseconds limit);
   /// [any thread] When a rank last held the deadlines of all, as far as this one has seen: now, while one does.
   std::chrono::steady_clock::time_point held_until() const;
+  /// [any thread] Who held the deadlines and gives no sign of life any more: "rank 1"; empty: nobody.
+  std::string silent_holder() const;
   /// Looks for a failure, an alarm and holds now.
   void look(std::chrono::milliseconds limit);
   /// How long something may stand in the store before this rank, or any other, sees it.
@@ -71,9 +77,10 @@ std::int64_t num_left(c10d::Store& store);
 /// Raises an alarm and gives its number, from 1.
 std::int64_t raise_alarm(c10d::Store& store, std::int32_t cause, const std::string& reason);
 
-/// Begins a hold of all deadlines by the calling process and gives its number.
-std::int64_t post_hold(c10d::Store& store);
-/// Ends it. One whose process has ended does not count either.
+/// Begins a hold of all deadlines by the calling process, which is that rank, and gives its number.
+std::int64_t post_hold(c10d::Store& store, std::int64_t rank);
+/// Ends it. One whose process has ended does not count either, nor one of another machine that nobody there vouches
+/// for: the watches of a machine do so for the processes that they see.
 void end_hold(c10d::Store& store, std::int64_t number);
 
 /// Keys of the store, below the run's prefix.

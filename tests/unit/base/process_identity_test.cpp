@@ -11,6 +11,12 @@ namespace {
 
 TEST(ProcessIdentity, OfALivingProcessIsNoEndedOne) { EXPECT_FALSE(has_process_ended(process_identity())); }
 
+TEST(ProcessIdentity, SaysWhetherItIsOfThisMachine) {
+  EXPECT_TRUE(is_of_this_machine(process_identity()));
+  EXPECT_FALSE(is_of_this_machine("another_boot/pid:[1] 7 70"));
+  EXPECT_FALSE(is_of_this_machine("released"));
+}
+
 TEST(ProcessIdentity, OfAnEndedProcessIsKnown) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);

@@ -33,8 +33,8 @@ const ChannelFacts kPair{"pair", {0, 1}, 0};
 
 /// The text of the PeerError that opening a channel of ranks 0 and 1 ends in, as rank 0.
 std::string error_of_opening(const c10::intrusive_ptr<c10d::Store>& store, milliseconds timeout,
-                             MakeBackend make_backend = nullptr) {
-  ProcessTransport transport({store, false, "rank 0", "127.0.0.1"}, 0, 2, std::move(make_backend));
+                             MakeBackend make_backend = nullptr, milliseconds holder_silence = kHolderSilence) {
+  ProcessTransport transport({store, false, "rank 0", "127.0.0.1"}, 0, 2, std::move(make_backend), holder_silence);
   std::string text = "no PeerError";
   try {
     transport.open(kPair, timeout);
@@ -64,7 +64,7 @@ c10::intrusive_ptr<c10d::Store> store_with_peer() {
 
 TEST(Opening, WaitsForAsLongAsDeadlinesAreHeld) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
-  const std::int64_t hold = post_hold(*store);
+  const std::int64_t hold = post_hold(*store, 1);
   std::thread peer([&] {
     std::this_thread::sleep_for(milliseconds(600));
     store->add("num_open/pair", 1);
@@ -75,6 +75,14 @@ TEST(Opening, WaitsForAsLongAsDeadlinesAreHeld) {
   };
   EXPECT_THAT(error_of_opening(store, milliseconds(50), connect), HasSubstr("both have come"));
   peer.join();
+}
+
+TEST(Opening, NamesTheHolderOfDeadlinesWhoseMachineIsGone) {
+  const c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::HashStore>();
+  store->set("hold/1", std::string("another_boot/pid:[1] 7 70\nrank 1"));
+  store->add("num_holds", 1);
+  EXPECT_THAT(error_of_opening(store, milliseconds(50), nullptr, milliseconds(400)),
+              AllOf(HasSubstr("missing rank 1"), HasSubstr("\n  rank 1 held the deadlines of all ranks")));
 }
 
 TEST(Holding, IsSeenByTheOthersUntilItsOuterEnd) {

@@ -132,7 +132,7 @@ TEST_F(Watching, KnowsWhileAndUntilWhenDeadlinesAreHeld) {
   Watch watch(store_, 0, 4, told_.callbacks());
   watch.look(seconds(60));
   EXPECT_LT(watch.held_until(), Clock::now() - seconds(1)) << "never";
-  const std::int64_t one = post_hold(*store_), two = post_hold(*store_);
+  const std::int64_t one = post_hold(*store_, 1), two = post_hold(*store_, 2);
   watch.look(seconds(60));
   const auto later = Clock::now();
   EXPECT_GE(watch.held_until(), later);
@@ -174,6 +174,66 @@ TEST_F(Watching, AHolderThatHasEndedHoldsNobody) {
   watch.look(seconds(60));
   const auto now = std::chrono::steady_clock::now();
   EXPECT_LT(watch.held_until(), now);
+}
+
+/// A hold by a process of another machine.
+void hold_elsewhere(c10d::Store& store) {
+  store.set("hold/1", std::string("another_boot/pid:[1] 7 70\nrank 3"));
+  store.add("num_holds", 1);
+}
+
+TEST_F(Watching, AHolderOfAnotherMachineHoldsAsLongAsSomebodyThereSeesIt) {
+  constexpr auto kSilence = milliseconds(800);
+  Watch watch(store_, 0, 4, told_.callbacks(), kSilence);
+  hold_elsewhere(*store_);
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() < begin + 2 * kSilence) {
+    store_->add("hold_beat/1", 1);
+    watch.look(seconds(60));
+    const auto now = std::chrono::steady_clock::now();
+    EXPECT_GE(watch.held_until(), now);
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  EXPECT_EQ(watch.silent_holder(), "");
+}
+
+TEST_F(Watching, AHolderOfAnotherMachineThatVanishesHoldsNobodyForLong) {
+  Watch watch(store_, 0, 4, told_.callbacks(), milliseconds(200));
+  hold_elsewhere(*store_);
+  watch.look(seconds(60));
+  const auto last_sign = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(milliseconds(300));
+  watch.look(seconds(60));
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_LT(watch.held_until(), now);
+  EXPECT_GT(watch.held_until(), last_sign - seconds(60)) << "it did hold";
+  EXPECT_EQ(watch.silent_holder(), "rank 3");
+  store_->add("hold_beat/1", 1);
+  watch.look(seconds(60));
+  const auto later = std::chrono::steady_clock::now();
+  EXPECT_GE(watch.held_until(), later) << "it was only cut off";
+  EXPECT_EQ(watch.silent_holder(), "");
+}
+
+TEST_F(Watching, AHolderThatVanishesWithTheStoreHoldsNobodyForLong) {
+  Watch watch(store_, 0, 4, told_.callbacks(), milliseconds(200));
+  hold_elsewhere(*store_);
+  watch.look(seconds(60));
+  const auto hang = std::make_shared<std::promise<void>>();
+  EXPECT_FALSE(watch.ask([hang](c10d::Store&) { hang->get_future().wait(); }, milliseconds(400)));
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_LT(watch.held_until(), now);
+  hang->set_value();
+}
+
+TEST_F(Watching, ThoseBesideAHolderVouchForIt) {
+  Watch watch(store_, 0, 4, told_.callbacks());
+  post_hold(*store_, 1);
+  watch.look(seconds(60));
+  const std::int64_t num_beats = store_->add("hold_beat/1", 0);
+  EXPECT_GT(num_beats, 0);
+  watch.look(seconds(60));
+  EXPECT_GT(store_->add("hold_beat/1", 0), num_beats);
 }
 
 TEST_F(Watching, AsksForEachRankOnceInOrder) {
