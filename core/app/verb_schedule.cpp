@@ -11,6 +11,7 @@
 #include "core/base/files.hpp"
 #include "core/base/log_spdlog.hpp"
 #include "core/base/number.hpp"
+#include "core/chart/svg.hpp"
 #include "core/schedule/lint.hpp"
 #include "core/schedule/read_table.hpp"
 #include "core/schedule/render.hpp"
@@ -54,7 +55,8 @@ void show(const config::CommandLine& line, const schedule::Table& training, cons
     throw UsageError("[schedule] --csv takes no value or full: ", printable(form));
   }
   if (line.has("svg")) {
-    write_file_atomically(line.last("svg"), schedule::render_svg(training, schedule::simulate_time(training)));
+    write_file_atomically(line.last("svg"),
+                          chart::picture_file(schedule::render_svg(training, schedule::simulate_time(training))));
   }
   print(line.has("csv") ? schedule::to_csv(training, form == "full") : described(training, evaluation));
 }

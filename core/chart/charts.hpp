@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,17 +11,30 @@
 
 namespace titan::chart {
 
+/// The color of a series is by its place among the others, unless it is told.
+inline constexpr std::size_t kByPlace = std::numeric_limits<std::size_t>::max();
+
 /// One line: places and values, NaN where there is none.
 struct Series {
   std::string name;
   std::vector<double> x, y;
+  std::size_t color = kByPlace;
 };
+
+struct LegendEntry {
+  std::string name;
+  std::size_t color = 0;
+};
+
+/// Two charts of the usual size fit beside each other, above one as wide as a page.
+inline constexpr double kUsualWidth = 530, kUsualHeight = 250, kPageWidth = 1080;
 
 /// Lines over a common axis. Long ones are thinned: of each narrow part of the axis the lowest and highest value stay.
 struct LineChart {
   std::string title, x_name;
   Unit x_unit = Unit::number, unit = Unit::number;
   std::vector<Series> series;
+  bool has_zero = false;  // the axis begins at 0, so that how much values differ is seen in proportion
 };
 std::string render(const LineChart& chart);
 
@@ -30,6 +45,7 @@ struct StackedChart {
   std::vector<double> x;
   std::vector<Series> bands;  // their y alone is used, as long as x
   bool is_bars = false;       // each place a bar, else areas
+  double width = kUsualWidth, height = kUsualHeight;
 };
 std::string render(const StackedChart& chart);
 
@@ -37,18 +53,19 @@ std::string render(const StackedChart& chart);
 struct Bar {
   double begin = 0, end = 0;
   std::size_t color = 0;
-  std::string title;
+  std::string title, label;  // when the mouse rests on it; in it, where there is room
 };
 struct Lane {
-  std::string name;
+  std::string name, note;  // before and behind it
   std::vector<Bar> bars;
 };
 
 /// Lanes under each other over a common time in seconds.
 struct LaneChart {
-  std::string title;
+  std::string title, x_name;
   std::vector<Lane> lanes;
-  std::vector<std::string> legend;  // names of the colors, from 0
+  std::vector<LegendEntry> legend;
+  double begin = std::nan(""), end = std::nan("");  // what is drawn; NaN: all bars
 };
 std::string render(const LaneChart& chart);
 

@@ -1,49 +1,69 @@
 #include "core/chart/frame.hpp"
 
+#include <algorithm>
+
 #include "core/base/text.hpp"
 #include "core/chart/svg.hpp"
 
 namespace titan::chart {
 namespace {
 
-constexpr double kLetter = 6.6, kLegendRow = 18;  // about as wide as a letter is
+constexpr double kLetter = 7.2, kLegendRow = 18;  // at least as wide as a letter is
+constexpr double kLeft = 76, kRight = 26, kTop = 40, kBelow = 44;
+constexpr double kTickRoom = 64;
+constexpr std::size_t kMostLetters = 60;
+constexpr std::string_view kTitle = "font-size=\"13\" font-weight=\"600\"", kQuiet = "fill-opacity=\"0.8\"";
 
 }  // namespace
 
-std::string frame(std::string_view title, std::string_view x_name, const Scale& x, Unit x_unit, double bottom) {
-  std::string svg = text_at(8, 18, "start", title);
-  svg += line(kLeft, bottom, kRight, bottom) + line(kLeft, kTop, kLeft, bottom);
-  for (const double tick : ticks(x.low, x.high, 7, x_unit)) {
-    svg += line(x.at(tick), bottom, x.at(tick), bottom + 4);
-    svg += text_at(x.at(tick), bottom + 17, "middle", number_text(tick, x_unit));
-  }
-  return svg + text_at(kRight, bottom + 32, "end", x_name);
+Field field(double width, double height) { return {kLeft, width - kRight, kTop, height - kBelow}; }
+
+std::size_t num_x_ticks(const Field& field) {
+  return std::max<std::size_t>(static_cast<std::size_t>((field.right - field.left) / kTickRoom), 2);
 }
 
-std::string y_axis(const Scale& y, Unit unit) {
+std::string frame(std::string_view title, std::string_view x_name, const Scale& x, Unit x_unit, const Field& field) {
+  std::string svg = text_at(8, 18, "start", title, kTitle);
+  svg += line(field.left, field.bottom, field.right, field.bottom, 0.6);
+  const std::vector<double> places = ticks(x.low, x.high, num_x_ticks(field), x_unit);
+  const std::vector<std::string> texts = tick_texts(places, x_unit);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    svg += line(x.at(places[i]), field.bottom, x.at(places[i]), field.bottom + 4, 0.6);
+    svg += text_at(x.at(places[i]), field.bottom + 17, "middle", texts[i], kQuiet);
+  }
+  return svg + text_at(field.right, field.bottom + 34, "end", x_name, kQuiet);
+}
+
+std::string y_axis(const Scale& y, Unit unit, const Field& field) {
   std::string svg;
-  for (const double tick : ticks(y.low, y.high, 4, unit)) {
-    svg += line(kLeft, y.at(tick), kRight, y.at(tick), 0.15);
-    svg += text_at(kLeft - 6, y.at(tick) + 4, "end", number_text(tick, unit));
+  const std::vector<double> places = ticks(y.low, y.high, kYTicks, unit);
+  const std::vector<std::string> texts = tick_texts(places, unit);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    svg += line(field.left, y.at(places[i]), field.right, y.at(places[i]), 0.15);
+    svg += text_at(field.left - 8, y.at(places[i]) + 4, "end", texts[i], kQuiet);
   }
   return svg;
 }
 
-std::string legend(const std::vector<std::string>& names, double y, double& height) {
+std::string legend(const std::vector<LegendEntry>& entries, const Field& field, double& height) {
   std::string svg;
-  double x = kLeft;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string name = shortened(names[i], 60);
-    const double width = 24 + kLetter * static_cast<double>(name.size());
-    if (x > kLeft && x + width > kRight) {
-      x = kLeft;
+  double x = field.left, y = field.bottom + kBelow + 6;
+  for (const LegendEntry& entry : entries) {
+    const std::string name = shortened(entry.name, kMostLetters);
+    const double width = 30 + kLetter * static_cast<double>(name.size());
+    if (x > field.left && x + width > field.right) {
+      x = field.left;
       y += kLegendRow;
     }
-    svg += box(x, y - 9, 10, 10, color(i)) + text_at(x + 14, y, "start", name);
+    svg += box(x, y - 9, 10, 10, color(entry.color)) + text_at(x + 15, y, "start", name);
     x += width;
   }
   height = y + kLegendRow / 2;
   return svg;
+}
+
+std::string empty_chart(std::string_view title, std::string_view reason, double width) {
+  return picture(width, 56, text_at(8, 18, "start", title, kTitle) + text_at(8, 42, "start", reason, kQuiet));
 }
 
 }  // namespace titan::chart

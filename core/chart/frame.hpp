@@ -4,18 +4,28 @@
 #include <string_view>
 #include <vector>
 
-#include "core/chart/axis.hpp"
+#include "core/chart/charts.hpp"
 
 namespace titan::chart {
 
-/// The size of a chart and where its field is.
-inline constexpr double kWidth = 720, kHeight = 260, kLeft = 84, kRight = 704, kTop = 30, kBottom = 216;
+/// Where a chart's values are drawn; title and numbers are around it.
+struct Field {
+  double left = 0, right = 0, top = 0, bottom = 0;
+};
+Field field(double width, double height);
 
-/// Title, axes and ticks around a field that ends at `bottom`.
-std::string frame(std::string_view title, std::string_view x_name, const Scale& x, Unit x_unit, double bottom);
-std::string y_axis(const Scale& y, Unit unit);
+/// How many ticks have room.
+std::size_t num_x_ticks(const Field& field);
+inline constexpr std::size_t kYTicks = 5;
 
-/// Names beside their colors, in rows from `y` on; `height` grows by what they take.
-std::string legend(const std::vector<std::string>& names, double y, double& height);
+/// Title, axes, and ticks of x.
+std::string frame(std::string_view title, std::string_view x_name, const Scale& x, Unit x_unit, const Field& field);
+std::string y_axis(const Scale& y, Unit unit, const Field& field);
+
+/// Names beside their colors, in rows below the field; `height` is where they end.
+std::string legend(const std::vector<LegendEntry>& entries, const Field& field, double& height);
+
+/// A chart without anything to draw, and why.
+std::string empty_chart(std::string_view title, std::string_view reason, double width);
 
 }  // namespace titan::chart

@@ -1,5 +1,6 @@
 #include "core/chart/svg.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -46,9 +47,9 @@ std::string escaped(std::string_view text) {
 
 std::string coordinate(double value) { return concat(std::round(value * 10) / 10); }
 
-std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
-  return concat("<text x=\"", coordinate(x), "\" y=\"", coordinate(y), "\" text-anchor=\"", anchor, "\">",
-                escaped(text), "</text>\n");
+std::string text_at(double x, double y, std::string_view anchor, std::string_view text, std::string_view attributes) {
+  return concat("<text x=\"", coordinate(x), "\" y=\"", coordinate(y), "\" text-anchor=\"", anchor, "\"",
+                attributes.empty() ? "" : " ", attributes, ">", escaped(text), "</text>\n");
 }
 
 std::string box(double x, double y, double width, double height, std::string_view fill, std::string_view title) {
@@ -64,6 +65,12 @@ std::string line(double x1, double y1, double x2, double y2, double opacity) {
 }
 
 std::string_view color(std::size_t index) { return kColors[index % kColors.size()]; }
+
+std::string_view color_on(std::size_t index) {
+  constexpr std::array<std::size_t, 3> kDark = {0, 3, 8};
+  const std::size_t place = index % kColors.size();
+  return std::find(kDark.begin(), kDark.end(), place) == kDark.end() ? "#111" : "#fff";
+}
 
 std::string picture(double width, double height, std::string_view content) {
   return concat("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", coordinate(width), " ", coordinate(height),

@@ -16,7 +16,9 @@ std::string escaped(std::string_view text);
 std::string coordinate(double value);
 
 /// "start", "middle" or "end" says which part of the text is at x.
-std::string text_at(double x, double y, std::string_view anchor, std::string_view text);
+/// `attributes` are markup of the program's own.
+std::string text_at(double x, double y, std::string_view anchor, std::string_view text,
+                    std::string_view attributes = {});
 /// A box; a title, if there is one, shows when the mouse rests on it.
 std::string box(double x, double y, double width, double height, std::string_view fill, std::string_view title = {});
 /// A thin line of the page's colour.
@@ -24,6 +26,9 @@ std::string line(double x1, double y1, double x2, double y2, double opacity = 1)
 
 /// A colour for the i-th of several things; they repeat after ten.
 std::string_view color(std::size_t index);
+
+/// What is read well on that colour.
+std::string_view color_on(std::size_t index);
 
 /// The whole picture: what is drawn in it, and its size.
 std::string picture(double width, double height, std::string_view content);

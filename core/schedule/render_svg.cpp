@@ -21,7 +21,7 @@ std::string box(const Slot& slot, double y, const RankPlan& rank) {
   const double x = kLeft + static_cast<double>(slot.begin) * kUnit;
   const double width = static_cast<double>(slot.end - slot.begin) * kUnit;
   return chart::box(x, y, width - 2, kRow - 4, fill(slot.action, rank)) +
-         chart::text_at(x + width / 2, y + kRow / 2 + 2, "middle", name_of(slot.action));
+         chart::text_at(x + width / 2, y + kRow / 2 + 2, "middle", name_of(slot.action), "fill=\"#111\"");
 }
 
 }  // namespace

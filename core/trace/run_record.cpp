@@ -1,6 +1,7 @@
 #include "core/trace/run_record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -175,7 +176,27 @@ std::int64_t last_common_step(const RunRecord& record) {
   return step;
 }
 
+/// Whether the last thing that some rank told is a failure: then the step that it did not finish is the one to see.
+bool has_failed(const RunRecord& record) {
+  return std::any_of(record.events.begin(), record.events.end(), [&](const RunEvent& event) {
+    const bool is_of_this_run = std::none_of(record.ranks.begin(), record.ranks.end(), [&](const RankRecord& rank) {
+      return rank.rank == event.rank && rank.begin > event.time;
+    });
+    return is_of_this_run && is_failure(event);
+  });
+}
+
+bool has_spans(const RunRecord& record) {
+  return std::any_of(record.ranks.begin(), record.ranks.end(),
+                     [](const RankRecord& rank) { return !rank.spans.empty() || !rank.collectives.empty(); });
+}
+
 }  // namespace
+
+bool is_failure(const RunEvent& event) {
+  constexpr std::array<std::string_view, 4> kFailures = {"error", "out_of_memory", "non_finite", "timeout"};
+  return std::find(kFailures.begin(), kFailures.end(), event.name) != kFailures.end();
+}
 
 RunRecord read_run_record(const fs::path& folder, std::optional<std::int64_t> step) {
   std::error_code ignored;
@@ -183,7 +204,11 @@ RunRecord read_run_record(const fs::path& folder, std::optional<std::int64_t> st
     throw InputError("[report] no such folder: ", printable(folder.native()), ": give the --dump_folder of a run");
   }
   RunRecord record;
-  record.metrics = read_rows(folder / "metrics.jsonl", record.missing);
+  if (fs::exists(folder / "metrics.jsonl", ignored)) {
+    record.metrics = read_rows(folder / "metrics.jsonl", record.missing);
+  } else {
+    record.missing.push_back("metrics.jsonl (a run writes it with the first step that it logs)");
+  }
   if (fs::exists(folder / "validation.jsonl", ignored)) {
     record.validation = read_rows(folder / "validation.jsonl", record.missing);
   }
@@ -193,8 +218,17 @@ RunRecord read_run_record(const fs::path& folder, std::optional<std::int64_t> st
   for (const auto& [rank, path] : files) record.ranks.push_back(RankReader(record, rank, path).read_steps());
   std::stable_sort(record.events.begin(), record.events.end(),
                    [](const RunEvent& a, const RunEvent& b) { return moment(a) < moment(b); });
-  record.step = step.value_or(last_common_step(record));
-  for (RankRecord& rank : record.ranks) read_spans(rank, files.at(rank.rank), record.step);
+  const auto read_step = [&](std::int64_t number) {
+    record.step = number;
+    for (RankRecord& rank : record.ranks) read_spans(rank, files.at(rank.rank), number);
+  };
+  if (step) {
+    read_step(*step);
+    return record;
+  }
+  const std::int64_t last = last_common_step(record);
+  if (has_failed(record)) read_step(last + 1);
+  if (!has_spans(record)) read_step(last);
   return record;
 }
 

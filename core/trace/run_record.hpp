@@ -38,6 +38,9 @@ struct RunEvent {
   std::string name, text;
 };
 
+/// Whether it says that something failed.
+bool is_failure(const RunEvent& event);
+
 struct RankRecord {
   std::int64_t rank = 0, world_size = 0, steps = 0;
   double begin = 0;
@@ -55,8 +58,9 @@ struct RunRecord {
   std::vector<std::string> missing;  // what is not there or not as it should be, for a person
 };
 
-/// Reads what is there. Without `step` the spans are those of the last step that all ranks finished. What is missing or
-/// damaged is listed; InputError when there is no such folder.
+/// Reads what is there. Without `step` the spans are those of the last step that all ranks finished, or, of a run that
+/// failed, of the next one, in which it did. What is missing or damaged is listed; InputError when there is no such
+/// folder.
 RunRecord read_run_record(const std::filesystem::path& folder, std::optional<std::int64_t> step);
 
 }  // namespace titan::trace

@@ -60,14 +60,16 @@ TEST_F(ReportTest, OnePageHasAllOfIt) {
   ASSERT_THAT(outcome, ExitsWith(0));
   EXPECT_EQ(outcome.out, "wrote run/report.html\n");
   const std::string html = page();
-  for (const char* title : {"Loss", "Gradient norm", "Learning rate", "Time of a step", "Memory",
-                            "One step across ranks", "Pipeline", "Events and failures", "Configuration"}) {
+  for (const char* title : {"What the flight recorders say", "Not there"}) {
+    EXPECT_THAT(html, Not(HasSubstr(std::string("<h2>") + title + "</h2>")));
+  }
+  for (const char* title :
+       {"Facts", "Training", "Time and memory", "Step 2 across ranks", "Events and failures", "Configuration"}) {
     EXPECT_THAT(html, HasSubstr(std::string("<h2>") + title + "</h2>"));
   }
   EXPECT_EQ(count(html, "<svg"), 9);
   EXPECT_EQ(count(html, "<svg"), count(html, "</svg>"));
-  EXPECT_THAT(html, HasSubstr("all_reduce number 4 of &lt;dp&gt;, for layers.0, 64 B, 0.1 s, completed"));
-  EXPECT_THAT(html, Not(HasSubstr("Not there")));
+  EXPECT_THAT(html, HasSubstr("all_reduce number 4 of &lt;dp&gt;, for layers.0, 64 B, 100 ms, completed"));
 }
 
 TEST_F(ReportTest, NothingOfAFileBecomesMarkupAndNothingIsLoaded) {
@@ -89,7 +91,7 @@ TEST_F(ReportTest, AMessageOfManyLinesStaysOne) {
   folder_.write("run/errors/rank_1.json", rank_error(1, 69, "late\\nrank 0 waits"));
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
   EXPECT_THAT(page(), HasSubstr("<pre>late\nrank 0 waits</pre>"));
-  EXPECT_THAT(page(), HasSubstr("<td>late\nrank 0 waits</td>"));
+  EXPECT_THAT(page(), HasSubstr("<td class=\"text\">late\nrank 0 waits</td>"));
 }
 
 TEST_F(ReportTest, WhoStoppedAsAskedOrQuitDidNotFail) {
@@ -98,8 +100,8 @@ TEST_F(ReportTest, WhoStoppedAsAskedOrQuitDidNotFail) {
   folder_.write("run/errors/rank_0.json", rank_error(0, 75, "stopped"));
   folder_.write("run/errors/rank_1.json", rank_error(1, 130, "asked", R"(,"quit":true)"));
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
-  EXPECT_THAT(page(), AllOf(HasSubstr("<p>Stopped after step 2</p>\n<pre>by SIGTERM</pre>"), Not(HasSubstr("Failed")),
-                            HasSubstr("<td>stopped as asked, status 75</td>"),
+  EXPECT_THAT(page(), AllOf(HasSubstr("<p class=\"ending\">Stopped after step 2</p>\n<pre>by SIGTERM</pre>"),
+                            Not(HasSubstr("Failed")), HasSubstr("<td>stopped as asked, status 75</td>"),
                             HasSubstr("<td>quit at a prompt, status 130</td>")));
   folder_.write("run/errors/rank_2.json", rank_error(2, 80, "not finite"));
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
@@ -110,10 +112,10 @@ TEST_F(ReportTest, TheNewestEndingCounts) {
   folder_.write("run/spans/rank_0.jsonl", event("stopped", 1000, 10, "") + event("out_of_memory", 2000, 12, "no room"));
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
   EXPECT_THAT(page(),
-              HasSubstr("<p class=\"bad\">Failed after step 12: rank 0, out_of_memory</p>\n<pre>no room</pre>"));
+              HasSubstr("<p class=\"ending bad\">Failed after step 12: rank 0, out of memory</p>\n<pre>no room</pre>"));
   folder_.write("run/spans/rank_0.jsonl", event("timeout", 1000, 10, "late") + event("end", 2000, 12, ""));
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
-  EXPECT_THAT(page(), HasSubstr("<p>Ended after step 12</p>"));
+  EXPECT_THAT(page(), HasSubstr("<p class=\"ending\">Ended after step 12</p>"));
 }
 
 TEST_F(ReportTest, AnEndingBeforeAResumeIsNotTheRuns) {
@@ -142,6 +144,60 @@ TEST_F(ReportTest, WhatIsMissingIsSaid) {
   EXPECT_THAT(outcome, Prints("not in it: 1 line is no JSON object: run/metrics.jsonl\n"));
   EXPECT_THAT(outcome, Prints("not in it: spans of the ranks"));
   EXPECT_THAT(read(folder_ / "page.html"), HasSubstr("<h2>Not there</h2>"));
+}
+
+TEST_F(ReportTest, AnEmptySectionSaysWhy) {
+  folder_.write("run/config.toml", "[training]\nsteps = 2\n");
+  EXPECT_THAT(titan({"report", "run"}).run(), Prints("not in it: metrics.jsonl (a run writes it with"));
+  EXPECT_THAT(page(), AllOf(HasSubstr("No step is recorded"), HasSubstr("There are no spans of the ranks"),
+                            HasSubstr("None is recorded."), Not(HasSubstr("<svg"))));
+  folder_.write("run/spans/rank_0.jsonl", R"({"kind":"run","rank":0,"world_size":1,"begin":1000,"steps":2})"
+                                          "\n");
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), AllOf(HasSubstr("No rank finished a step."), HasSubstr("Nothing is recorded of step 0.")));
+}
+
+TEST_F(ReportTest, TheStepInWhichARunFailedIsDrawn) {
+  write_run();
+  folder_.write("run/spans/rank_1.jsonl",
+                spans("1") +
+                    R"({"kind":"span","name":"data","begin":1780000002,"seconds":0.5,"step":3})"
+                    "\n" +
+                    event("error", 1780000003, 2, "a peer was lost"));
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), AllOf(HasSubstr("<h2>Step 3 across ranks</h2>"), HasSubstr("data, 500 ms")));
+}
+
+TEST_F(ReportTest, ARankThatSaysNothingWhileAnotherLostItIsNamed) {
+  write_run();
+  folder_.write("run/spans/rank_1.jsonl", R"({"kind":"run","rank":1,"world_size":2,"begin":1780000000,"steps":2})"
+                                          "\n");
+  folder_.write("run/errors/rank_0.json", rank_error(0, 69, "a connection was lost"));
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), HasSubstr("Failed: rank 1 is gone without a word (killed?); of the others rank 0 first, in "
+                                "training, status 69"));
+}
+
+TEST_F(ReportTest, WhatCameAfterTheStepDoesNotShrinkIt) {
+  write_run();
+  folder_.write("run/spans/rank_0.jsonl",
+                spans("0") +
+                    R"({"kind":"collective","op":"barrier","group":"world","begin":1780000900,"seconds":5,"step":2})"
+                    "\n");
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), AllOf(HasSubstr("Left out: collectives that came after these phases, 1 over all ranks."),
+                            Not(HasSubstr("barrier"))));
+}
+
+TEST_F(ReportTest, FilesOfTheRunAreListed) {
+  write_run();
+  folder_.write("run/config.toml", "[profiler]\nsave_traces_folder = \"elsewhere\"\n");
+  folder_.write("run/elsewhere/step_000000000002/rank0_trace.json.gz", "");
+  folder_.write("run/elsewhere/step_000000000004/rank0_trace.json.gz", "");
+  folder_.write("run/profiling/memory_snapshot/step_000000000002/rank0_memory_snapshot.pickle", "");
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), AllOf(HasSubstr("<td>2 steps, 1 rank</td>"), HasSubstr("step_000000000004/rank0_trace.json.gz"),
+                            HasSubstr("titan trace memory FILE")));
 }
 
 TEST_F(ReportTest, GroupsAreTooManyForALegend) {

@@ -1,7 +1,8 @@
 #include "core/app/report/ending.hpp"
 
 #include <algorithm>
-#include <array>
+#include <string_view>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
@@ -17,13 +18,8 @@ bool is_failure(const launch::RankError& error) {
   return !error.is_quit && error.code != static_cast<int>(Exit::stopped) && error.code <= kFirstSignalStatus;
 }
 
-bool is_failure(const trace::RunEvent& event) {
-  constexpr std::array<std::string_view, 4> kFailures = {"error", "out_of_memory", "non_finite", "timeout"};
-  return std::find(kFailures.begin(), kFailures.end(), event.name) != kFailures.end();
-}
-
 bool is_ending(const trace::RunEvent& event) {
-  return event.name == "end" || event.name == "stopped" || is_failure(event);
+  return event.name == "end" || event.name == "stopped" || trace::is_failure(event);
 }
 
 /// The newest one, which is older than a run that has begun since and has not said how it ended.
@@ -35,12 +31,44 @@ const trace::RunEvent* last_ending(const trace::RunRecord& record) {
   return has_run_since ? nullptr : &*found;
 }
 
+/// "out_of_memory" for a person.
+std::string in_words(std::string name) {
+  if (name == "non_finite") return "values that are not finite";
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+/// Ranks whose spans just stop, while another one lost a peer: most likely killed from outside.
+std::vector<std::string> silent_ranks(const RunReport& report) {
+  std::vector<std::string> silent;
+  for (const trace::RankRecord& rank : report.record.ranks) {
+    const bool has_told = std::any_of(report.errors.begin(), report.errors.end(),
+                                      [&](const launch::RankError& error) { return error.rank == rank.rank; });
+    const bool has_ended =
+        std::any_of(report.record.events.begin(), report.record.events.end(), [&](const trace::RunEvent& event) {
+          return event.rank == rank.rank && is_ending(event) && !(event.time < rank.begin);
+        });
+    if (!has_told && !has_ended) silent.push_back(concat(rank.rank));
+  }
+  return silent;
+}
+
+std::string headline_of(const RunReport& report, const launch::RankError& failed) {
+  const std::string told = concat("rank ", failed.rank, " first, ", failed.phase, ", status ", failed.code);
+  if (failed.code != static_cast<int>(Exit::unavailable)) return concat("Failed: ", told);
+  const std::vector<std::string> silent = silent_ranks(report);
+  if (silent.empty() || silent.size() == report.record.ranks.size()) return concat("Failed: ", told);
+  const bool is_one = silent.size() == 1;
+  return concat("Failed: rank", is_one ? " " : "s ", join(silent, ", "), is_one ? " is" : " are",
+                " gone without a word (killed?); of the others ", told);
+}
+
 Ending ending_of(const trace::RunEvent& event) {
   const std::string where = concat(" after step ", event.step);
-  if (is_failure(event)) {
-    return {true, concat("Failed", where, ": rank ", event.rank, ", ", event.name), event.text};
+  if (trace::is_failure(event)) {
+    return {true, true, concat("Failed", where, ": rank ", event.rank, ", ", in_words(event.name)), event.text};
   }
-  return {false, concat(event.name == "end" ? "Ended" : "Stopped", where), event.text};
+  return {false, true, concat(event.name == "end" ? "Ended" : "Stopped", where), event.text};
 }
 
 }  // namespace
@@ -54,16 +82,15 @@ Ending ending_of(const RunReport& report) {
   const auto failed = std::find_if(report.errors.begin(), report.errors.end(),
                                    [](const launch::RankError& error) { return is_failure(error); });
   if (failed != report.errors.end()) {
-    return {true, concat("Failed: rank ", failed->rank, " first, ", failed->phase, ", status ", failed->code),
-            shortened(failed->message, kMostMessageBytes)};
+    return {true, true, headline_of(report, *failed), shortened(failed->message, kMostMessageBytes)};
   }
   if (const trace::RunEvent* event = last_ending(report.record)) return ending_of(*event);
   if (!report.errors.empty()) {
     const launch::RankError& first = report.errors.front();
-    return {false, concat("Rank ", first.rank, ", ", first.phase, ": ", outcome_text(first)),
+    return {false, true, concat("Rank ", first.rank, ", ", first.phase, ": ", outcome_text(first)),
             shortened(first.message, kMostMessageBytes)};
   }
-  return {false, "No failure is recorded; whether the run ended is not, either.", {}};
+  return {false, false, "No failure is recorded; whether the run ended is not, either.", {}};
 }
 
 }  // namespace titan::app

@@ -9,6 +9,7 @@ namespace titan::app {
 /// How a run ended.
 struct Ending {
   bool is_failure = false;
+  bool is_known = true;
   std::string headline;  // "Failed: rank 1 first, in training, status 69"
   std::string detail;    // lines; empty: none
 };

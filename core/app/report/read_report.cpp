@@ -43,7 +43,8 @@ void read_verdict(const fs::path& folder, RunReport& report) {
   try {
     const trace::Dumps dumps = trace::read_dumps(place, std::nullopt);
     for (const trace::UnreadableDump& dump : dumps.unreadable) report.record.missing.push_back(dump.reason);
-    if (!dumps.ranks.empty()) report.verdict = trace::verdict(dumps, trace::analyse(dumps));
+    const trace::Analysis analysis = trace::analyse(dumps);
+    if (!dumps.ranks.empty() && !analysis.is_consistent()) report.verdict = trace::verdict(dumps, analysis);
   } catch (const Error& error) {
     report.record.missing.emplace_back(error.what());
   }
@@ -58,7 +59,7 @@ bool has_nothing(const RunReport& report) {
 }  // namespace
 
 RunReport read_run_report(const fs::path& folder, std::optional<std::int64_t> step) {
-  RunReport report{folder.native(), trace::read_run_record(folder, step), {}, {}, {}};
+  RunReport report{folder.native(), trace::read_run_record(folder, step), {}, {}, {}, find_run_files(folder)};
   read_config(folder, report);
   read_errors(folder, report);
   read_verdict(folder, report);

@@ -1,9 +1,9 @@
 #include "core/app/report/report_charts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
 #include "core/chart/charts.hpp"
 
@@ -16,12 +16,9 @@ using trace::StepTimes;
 
 constexpr std::size_t kMostLines = 10;  // ranks in one picture of lines
 constexpr std::size_t kMostBars = 120;  // steps beside each other
-constexpr std::size_t kMostLanes = 64;
-constexpr std::size_t kMostInALane = 5000;
-constexpr std::size_t kMostNames = 20;  // in a legend
 
 chart::Series column(const std::vector<trace::MetricsRow>& rows, const std::string& name, const std::string& title) {
-  chart::Series series{title, {}, {}};
+  chart::Series series{.name = title, .x = {}, .y = {}};
   for (const trace::MetricsRow& row : rows) {
     const auto found = row.find(name);
     if (found == row.end()) continue;
@@ -33,7 +30,7 @@ chart::Series column(const std::vector<trace::MetricsRow>& rows, const std::stri
 
 /// What the spans of a rank say of every step, where the metrics have only some of them.
 chart::Series column(const RankRecord& rank, double StepTimes::*field, const std::string& title) {
-  chart::Series series{title, {}, {}};
+  chart::Series series{.name = title, .x = {}, .y = {}};
   for (const StepTimes& times : rank.times) {
     series.x.push_back(static_cast<double>(times.step));
     series.y.push_back(times.*field);
@@ -51,40 +48,19 @@ chart::Series best_column(const RunRecord& record, const std::string& name, cons
 
 double known(double value) { return std::isfinite(value) ? std::max(value, 0.0) : 0; }
 
-std::string step_title(const RunRecord& record, const char* what) { return concat(what, " of step ", record.step); }
-
-/// Ranks that get a lane.
-std::vector<const RankRecord*> lanes_of(const RunRecord& record) {
-  std::vector<const RankRecord*> ranks;
-  for (const RankRecord& rank : record.ranks) {
-    if (ranks.size() < kMostLanes) ranks.push_back(&rank);
-  }
-  return ranks;
-}
-
-/// The place of a name in a legend, which grows until names are too many to be told apart.
-std::size_t color_of(std::vector<std::string>& legend, const std::string& name) {
-  const auto found = std::find(legend.begin(), legend.end(), name);
-  if (found == legend.end() && legend.size() <= kMostNames) {
-    legend.push_back(legend.size() < kMostNames ? name : "other");
-    return legend.size() - 1;
-  }
-  return found == legend.end() ? kMostNames : static_cast<std::size_t>(found - legend.begin());
-}
-
-std::string span_title(const trace::PhaseSpan& span) {
-  std::string title = concat(span.name, ", ", chart::number_text(span.seconds, chart::Unit::seconds));
-  if (span.micro_batch >= 0) title += concat(", micro-batch ", span.micro_batch, ", stage ", span.stage);
-  return span.detail.empty() ? title : concat(title, ", ", span.detail);
-}
-
-/// The span of the whole step holds the others.
-bool is_part(const trace::PhaseSpan& span) { return span.name != "step"; }
-
 }  // namespace
 
+std::size_t phase_color(std::string_view name) {
+  constexpr std::array<std::string_view, 13> kPhases = {"data", "forward", "backward", "optimizer", "validation",
+                                                        "save", "replay",  "join",     "other",     "build",
+                                                        "init", "load",    "hold"};
+  const auto found = std::find(kPhases.begin(), kPhases.end(), name);
+  constexpr std::array<std::size_t, 13> kColors = {0, 1, 2, 3, 4, 5, 6, 7, 9, 6, 5, 4, 8};
+  return found == kPhases.end() ? kColors[8] : kColors[static_cast<std::size_t>(found - kPhases.begin())];
+}
+
 std::string loss_chart(const RunRecord& record) {
-  chart::LineChart chart{"loss", "step", chart::Unit::count, chart::Unit::number, {}};
+  chart::LineChart chart{"loss", "step", chart::Unit::count, chart::Unit::number, {}, false};
   if (chart::Series loss = best_column(record, "loss", "training"); !loss.x.empty())
     chart.series.push_back(std::move(loss));
   chart::Series validation = column(record.validation, "loss", "validation");
@@ -96,7 +72,10 @@ std::string metric_chart(const RunRecord& record, const std::string& name, const
   chart::Series series =
       name == "grad_norm" || name == "lr" ? best_column(record, name, title) : column(record.metrics, name, title);
   if (series.x.empty()) return {};
-  return chart::render(chart::LineChart{title, "step", chart::Unit::count, chart::Unit::number, {std::move(series)}});
+  // Rates and shares are compared in proportion; of the others the course counts.
+  const bool has_zero = name == "tps" || name == "mfu";
+  return chart::render(
+      chart::LineChart{title, "step", chart::Unit::count, chart::Unit::number, {std::move(series)}, has_zero});
 }
 
 std::string step_time_chart(const RunRecord& record) {
@@ -104,14 +83,16 @@ std::string step_time_chart(const RunRecord& record) {
   const RankRecord& rank = record.ranks.front();
   const std::size_t part = (rank.times.size() + kMostBars - 1) / kMostBars;
   chart::StackedChart chart{
-      concat("time of a step on rank ", rank.rank, part > 1 ? concat(", means of ", part, " steps") : ""),
-      "step",
-      chart::Unit::number,
-      chart::Unit::seconds,
-      {},
-      {},
-      true};
-  for (const char* name : {"data", "forward", "backward", "optimizer", "other"}) chart.bands.push_back({name, {}, {}});
+      .title = concat("time of each step on rank ", rank.rank, part > 1 ? concat(", means of ", part, " steps") : ""),
+      .x_name = "step",
+      .x_unit = chart::Unit::count,
+      .unit = chart::Unit::seconds,
+      .x = {},
+      .bands = {},
+      .is_bars = true};
+  for (const char* name : {"data", "forward", "backward", "optimizer", "other"}) {
+    chart.bands.push_back({.name = name, .x = {}, .y = {}, .color = phase_color(name)});
+  }
   for (std::size_t begin = 0; begin < rank.times.size(); begin += part) {
     const std::size_t end = std::min(begin + part, rank.times.size());
     double sums[5] = {};
@@ -132,7 +113,7 @@ std::string step_time_chart(const RunRecord& record) {
 }
 
 std::string memory_chart(const RunRecord& record) {
-  chart::LineChart chart{"peak memory of a step", "step", chart::Unit::count, chart::Unit::bytes, {}};
+  chart::LineChart chart{"peak memory of each step", "step", chart::Unit::count, chart::Unit::bytes, {}, true};
   for (const RankRecord& rank : record.ranks) {
     if (chart.series.size() == kMostLines) break;
     if (!rank.times.empty()) chart.series.push_back(column(rank, &StepTimes::memory, concat("rank ", rank.rank)));
@@ -142,60 +123,6 @@ std::string memory_chart(const RunRecord& record) {
     if (!series.x.empty()) chart.series.push_back(std::move(series));
   }
   return chart.series.empty() ? "" : chart::render(chart);
-}
-
-std::string phase_chart(const RunRecord& record) {
-  chart::LaneChart chart{step_title(record, "phases"), {}, {}};
-  bool has_any = false;
-  for (const RankRecord* rank : lanes_of(record)) {
-    chart::Lane lane{concat("rank ", rank->rank), {}};
-    for (const trace::PhaseSpan& span : rank->spans) {
-      if (!is_part(span) || lane.bars.size() == kMostInALane) continue;
-      lane.bars.push_back({span.begin, span.begin + span.seconds, color_of(chart.legend, span.name), span_title(span)});
-      has_any = true;
-    }
-    chart.lanes.push_back(std::move(lane));
-  }
-  return has_any ? chart::render(chart) : "";
-}
-
-std::string pipeline_chart(const RunRecord& record) {
-  chart::LaneChart chart{step_title(record, "pipeline as it ran,"), {}, {}};
-  std::int64_t most = 0;
-  for (const RankRecord& rank : record.ranks) {
-    for (const trace::PhaseSpan& span : rank.spans) most = std::max(most, span.stage);
-  }
-  if (most == 0) return {};
-  for (const RankRecord* rank : lanes_of(record)) {
-    chart::Lane lane{concat("rank ", rank->rank), {}};
-    for (const trace::PhaseSpan& span : rank->spans) {
-      const bool is_compute = span.name == "forward" || span.name == "backward";
-      if (!is_compute || lane.bars.size() == kMostInALane) continue;
-      const std::size_t color = color_of(chart.legend, concat(span.name, ", stage ", span.stage));
-      lane.bars.push_back({span.begin, span.begin + span.seconds, color, span_title(span)});
-    }
-    chart.lanes.push_back(std::move(lane));
-  }
-  return chart::render(chart);
-}
-
-std::string collective_chart(const RunRecord& record) {
-  chart::LaneChart chart{step_title(record, "collectives"), {}, {}};
-  bool has_any = false;
-  for (const RankRecord* rank : lanes_of(record)) {
-    chart::Lane lane{concat("rank ", rank->rank), {}};
-    for (const trace::CollectiveSpan& span : rank->collectives) {
-      if (lane.bars.size() == kMostInALane) break;
-      const std::string title =
-          concat(span.op, " number ", span.sequence, " of ", span.group, span.module.empty() ? "" : ", for ",
-                 span.module, ", ", bytes_text(static_cast<std::uint64_t>(std::max<std::int64_t>(span.bytes, 0))), ", ",
-                 chart::number_text(span.seconds, chart::Unit::seconds), ", ", span.state);
-      lane.bars.push_back({span.begin, span.begin + span.seconds, color_of(chart.legend, span.group), title});
-      has_any = true;
-    }
-    chart.lanes.push_back(std::move(lane));
-  }
-  return has_any ? chart::render(chart) : "";
 }
 
 }  // namespace titan::app

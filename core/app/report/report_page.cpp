@@ -1,8 +1,11 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 
 #include "core/app/report/ending.hpp"
+#include "core/app/report/page_parts.hpp"
 #include "core/app/report/report_charts.hpp"
 #include "core/app/report/run_report.hpp"
 #include "core/base/quantity.hpp"
@@ -17,18 +20,6 @@ using chart::escaped;
 
 constexpr std::size_t kMostRows = 500;  // of a table
 
-constexpr std::string_view kStyle = R"(
-:root{color-scheme:light dark}
-body{font:15px/1.5 system-ui,sans-serif;max-width:1080px;margin:2em auto;padding:0 1em;color:#1a1a1a;background:#fff}
-h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em;border-bottom:1px solid #8888}
-svg{max-width:100%;height:auto;display:block;margin:1em 0}
-table{border-collapse:collapse}th,td{text-align:left;vertical-align:top;padding:.2em .9em .2em 0;border-bottom:1px solid #8884}
-td{overflow-wrap:anywhere;white-space:pre-line}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8881;padding:.7em}
-.bad{color:#b3261e;font-weight:600}.quiet{opacity:.75}
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}.bad{color:#ff8a80}}
-@media print{body{max-width:none;margin:0;color:#000;background:#fff}h2{break-after:avoid}svg,tr{break-inside:avoid}}
-)";
-
 std::string date(double time) {
   if (!std::isfinite(time) || time <= 0 || time > 1e11) return "";
   const auto seconds = static_cast<std::time_t>(time);
@@ -39,22 +30,10 @@ std::string date(double time) {
   return text.data();
 }
 
-/// Lines stay lines, where the page keeps them.
-std::string escaped_lines(std::string_view text) {
-  std::string html;
-  for (const std::string& line : split(text, '\n')) html += concat(html.empty() ? "" : "\n", escaped(line));
-  return html;
-}
-
-std::string row(std::string_view tag, const std::vector<std::string>& cells) {
-  std::string html = "<tr>";
-  for (const std::string& cell : cells) html += concat("<", tag, ">", escaped_lines(cell), "</", tag, ">");
-  return html + "</tr>\n";
-}
-
-std::string section(std::string_view title, std::string_view content) {
-  if (content.empty()) return {};
-  return concat("<section>\n<h2>", escaped(title), "</h2>\n", content, "</section>\n");
+/// Pictures beside each other; where there is none, why.
+std::string charts(const std::vector<std::string>& pictures, std::string_view why_not) {
+  const std::string all = join(pictures, "");
+  return all.empty() ? html_quiet(why_not) : concat("<div class=\"charts\">\n", all, "</div>\n");
 }
 
 /// The last value of a column that is a number.
@@ -76,37 +55,44 @@ double lowest_of(const std::vector<trace::MetricsRow>& rows, const std::string& 
   return lowest;
 }
 
-void add_number(std::string& rows, const char* name, double value, chart::Unit unit = chart::Unit::number) {
-  if (std::isfinite(value)) rows += row("td", {name, chart::number_text(value, unit)});
+std::string number_fact(const char* name, double value, chart::Unit unit = chart::Unit::number) {
+  return std::isfinite(value) ? html_fact(name, chart::number_text(value, unit)) : "";
+}
+
+std::string facts_of_ranks(const trace::RunRecord& record) {
+  const trace::RankRecord& first = record.ranks.front();
+  const auto num_ranks = static_cast<std::int64_t>(record.ranks.size());
+  const std::int64_t last = first.times.empty() ? 0 : first.times.back().step;
+  std::string items = html_fact("begun", date(first.begin)) + html_fact("titan", first.version);
+  items += html_fact(
+      "ranks", num_ranks == first.world_size ? concat(num_ranks) : concat(first.world_size, ", spans of ", num_ranks));
+  return items + html_fact("steps finished", concat(last, " of ", first.steps));
 }
 
 std::string facts(const RunReport& report) {
   const trace::RunRecord& record = report.record;
-  std::string rows = row("td", {"folder", report.folder});
+  std::error_code ignored;
+  std::string items = html_fact("folder", std::filesystem::absolute(report.folder, ignored).native());
   if (!record.ranks.empty()) {
-    const trace::RankRecord& first = record.ranks.front();
-    const std::int64_t last = first.times.empty() ? 0 : first.times.back().step;
-    rows += row("td", {"begun", date(first.begin)});
-    rows += row("td", {"titan", first.version});
-    rows += row("td", {"ranks", concat(first.world_size, ", ", record.ranks.size(), " of them with spans")});
-    rows += row("td", {"steps", concat(last, " of ", first.steps)});
-  } else if (!record.metrics.empty()) {
-    add_number(rows, "last logged step", last_of(record.metrics, "step"), chart::Unit::count);
+    items += facts_of_ranks(record);
+  } else {
+    items += number_fact("last logged step", last_of(record.metrics, "step"), chart::Unit::count);
   }
-  add_number(rows, "last loss", last_of(record.metrics, "loss"));
-  add_number(rows, "lowest validation loss", lowest_of(record.validation, "loss"));
-  add_number(rows, "tokens", last_of(record.metrics, "tokens"), chart::Unit::count);
-  add_number(rows, "tokens per second and device", last_of(record.metrics, "tps"), chart::Unit::count);
-  add_number(rows, "share of the peak (mfu), percent", last_of(record.metrics, "mfu"));
-  add_number(rows, "peak memory, last logged", last_of(record.metrics, "peak_memory_bytes"), chart::Unit::bytes);
-  add_number(rows, "time", last_of(record.metrics, "elapsed_s"), chart::Unit::seconds);
-  return concat("<table>\n", rows, "</table>\n");
+  items += number_fact("last loss", last_of(record.metrics, "loss"));
+  items += number_fact("lowest validation loss", lowest_of(record.validation, "loss"));
+  items += number_fact("tokens", last_of(record.metrics, "tokens"), chart::Unit::count);
+  items += number_fact("tokens per second and device", last_of(record.metrics, "tps"), chart::Unit::count);
+  items += number_fact("share of the peak (mfu), percent", last_of(record.metrics, "mfu"));
+  items += number_fact("peak memory, last logged", last_of(record.metrics, "peak_memory_bytes"), chart::Unit::bytes);
+  items += number_fact("time of training", last_of(record.metrics, "elapsed_s"), chart::Unit::seconds);
+  return html_facts(items);
 }
 
 /// How it ended, first thing on the page.
 std::string ending_html(const RunReport& report) {
   const Ending ending = ending_of(report);
-  return concat("<p", ending.is_failure ? " class=\"bad\"" : "", ">", escaped(ending.headline), "</p>\n",
+  const char* const kind = ending.is_failure ? " bad" : ending.is_known ? "" : " unknown";
+  return concat("<p class=\"ending", kind, "\">", escaped(ending.headline), "</p>\n",
                 ending.detail.empty() ? "" : concat("<pre>", escaped_lines(ending.detail), "</pre>\n"));
 }
 
@@ -119,16 +105,16 @@ std::string events_table(const RunReport& report) {
   std::size_t count = 0;
   for (const trace::RunEvent& event : report.record.events) {
     if (++count > kMostRows) break;
-    rows += row("td", {date(event.time), concat(event.rank), concat(event.step), event.name, event.text});
+    rows += html_row("td", {date(event.time), concat(event.rank), concat(event.step), event.name, event.text});
   }
   for (const launch::RankError& error : report.errors) {
     if (++count > kMostRows) break;
-    rows += row(
+    rows += html_row(
         "td", {date(error.time), concat(error.rank), error.phase, outcome_text(error), shortened(error.message, 2000)});
   }
-  if (rows.empty()) return {};
+  if (rows.empty()) return html_quiet("None is recorded.");
   const std::string rest = count > kMostRows ? "<p class=\"quiet\">and more, left out here</p>\n" : "";
-  return concat("<table>\n", row("th", {"time", "rank", "step", "event", "text"}), rows, "</table>\n", rest);
+  return concat(html_table({"time", "rank", "step", "event", "text"}, rows), rest);
 }
 
 std::string missing_list(const RunReport& report) {
@@ -142,31 +128,53 @@ std::string config_html(const RunReport& report) {
   return concat("<details><summary>config.toml</summary>\n<pre>", escaped_lines(report.config), "</pre>\n</details>\n");
 }
 
-std::string note_on_step(const RunReport& report, const std::string& pictures) {
-  if (pictures.empty()) return {};
-  return concat("<p class=\"quiet\">Step ", report.record.step,
-                "; another one with --step. Rest the mouse on a bar to "
-                "see what it is.</p>\n",
-                pictures);
+std::string files_table(const RunReport& report) {
+  std::string rows;
+  for (const RunFiles& files : report.files)
+    rows += html_row("td", {files.what, files.count, files.reader, files.newest});
+  return rows.empty() ? "" : html_table({"files", "how many", "opened by", "where, the newest"}, rows);
+}
+
+constexpr const char* kSpansOption = "spans of the ranks, which a run writes with --debug.enable_structured_logging";
+
+std::string training(const trace::RunRecord& record) {
+  return charts(
+      {loss_chart(record), metric_chart(record, "grad_norm", "gradient norm"),
+       metric_chart(record, "lr", "learning rate"), metric_chart(record, "tps", "tokens per second and device")},
+      "No step is recorded: none was finished, or none was logged.");
+}
+
+std::string costs(const trace::RunRecord& record) {
+  const std::string why =
+      record.ranks.empty() ? concat("There are no ", kSpansOption, ".") : "No rank finished a step.";
+  return charts({step_time_chart(record), memory_chart(record)}, why);
+}
+
+std::string one_step(const trace::RunRecord& record) {
+  const std::string phases = phase_chart(record), collectives = collective_chart(record);
+  if (phases.empty() && collectives.empty()) {
+    return html_quiet(record.ranks.empty() ? concat("There are no ", kSpansOption, ".")
+                                           : concat("Nothing is recorded of step ", record.step, "."));
+  }
+  std::string note = "Another step with --step. Rest the mouse on a bar to see what it is.";
+  if (const std::size_t later = num_later_collectives(record); later > 0) {
+    note += concat(" Left out: collectives that came after these phases, ", later, " over all ranks.");
+  }
+  if (collectives.empty()) note += " Collectives: none.";
+  return concat(html_quiet(note), html_wide(phases), html_wide(collectives), html_wide(pipeline_chart(record)));
 }
 
 }  // namespace
 
 std::string report_page(const RunReport& report) {
   const trace::RunRecord& record = report.record;
-  const std::string title = concat("Run in ", report.folder);
-  return concat(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>", escaped(title),
-      "</title>\n<style>", kStyle, "</style>\n</head>\n<body>\n<h1>", escaped(title), "</h1>\n", ending_html(report),
-      section("Why it hung: what the flight recorders say", verdict_html(report)), section("Facts", facts(report)),
-      section("Loss", loss_chart(record)), section("Gradient norm", metric_chart(record, "grad_norm", "gradient norm")),
-      section("Learning rate", metric_chart(record, "lr", "learning rate")),
-      section("Time of a step", step_time_chart(record)), section("Memory", memory_chart(record)),
-      section("Speed", metric_chart(record, "tps", "tokens per second and device")),
-      section("One step across ranks", note_on_step(report, phase_chart(record) + collective_chart(record))),
-      section("Pipeline", pipeline_chart(record)), section("Events and failures", events_table(report)),
-      section("Configuration", config_html(report)), section("Not there", missing_list(report)), "</body>\n</html>\n");
+  std::string html = ending_html(report);
+  html += html_section("What the flight recorders say", verdict_html(report)) + html_section("Facts", facts(report));
+  html += html_section("Training", training(record)) + html_section("Time and memory", costs(record));
+  html += html_section(concat("Step ", record.step, " across ranks"), one_step(record));
+  html += html_section("Events and failures", events_table(report)) + html_section("Files", files_table(report));
+  html += html_section("Configuration", config_html(report)) + html_section("Not there", missing_list(report));
+  return html_page(concat("Run in ", report.folder), html);
 }
 
 }  // namespace titan::app

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/app/report/run_files.hpp"
 #include "core/launch/rank_report.hpp"
 #include "core/trace/run_record.hpp"
 
@@ -17,7 +18,8 @@ struct RunReport {
   trace::RunRecord record;
   std::string config;                     // text of config.toml; empty: none
   std::vector<launch::RankError> errors;  // how ranks failed
-  std::string verdict;                    // of the flight-recorder dumps; empty: none
+  std::string verdict;                    // of the flight-recorder dumps; empty: nothing is wrong in them, or none
+  std::vector<RunFiles> files;
 };
 
 /// Reads what is in the dump folder of a run; what is missing is listed in the record. InputError: there is no such

@@ -15,6 +15,7 @@ using trace::DeviceSummary;
 using trace::LiveSet;
 
 constexpr std::size_t kLineWidth = 80;
+constexpr double kPictureWidth = 1000, kPictureHeight = 480;
 constexpr std::size_t kMostSteps = 12;  // rows of the table of growth
 
 std::string size(std::int64_t bytes) {
@@ -130,13 +131,20 @@ std::string memory_report(const std::string& file, const trace::Snapshot& snapsh
 }
 
 std::string memory_picture(const std::string& title, const DeviceSummary& device) {
-  chart::StackedChart picture{title, "time since the first event", chart::Unit::seconds, chart::Unit::bytes, {}, {}};
+  chart::StackedChart picture{.title = title,
+                              .x_name = "time since the first event",
+                              .x_unit = chart::Unit::seconds,
+                              .unit = chart::Unit::bytes,
+                              .x = {},
+                              .bands = {},
+                              .width = kPictureWidth,
+                              .height = kPictureHeight};
   for (const std::int64_t time : device.timeline.time_us) {
     picture.x.push_back((static_cast<double>(time) - static_cast<double>(device.begin_us)) / 1e6);
   }
   for (std::size_t band = 0; band < device.timeline.bands.size(); ++band) {
     const std::vector<std::int64_t>& bytes = device.timeline.stacks[band];
-    picture.bands.push_back({device.timeline.bands[band], {}, {bytes.begin(), bytes.end()}});
+    picture.bands.push_back({.name = device.timeline.bands[band], .x = {}, .y = {bytes.begin(), bytes.end()}});
   }
   return chart::render(picture);
 }

@@ -4,14 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 namespace titan::chart {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 int count(const std::string& text, const std::string& part) {
@@ -20,19 +17,10 @@ int count(const std::string& text, const std::string& part) {
   return found;
 }
 
-TEST(AxisTest, TicksAreRound) {
-  EXPECT_THAT(ticks(0, 10, 5, Unit::number), ElementsAre(0, 2, 4, 6, 8, 10));
-  EXPECT_THAT(ticks(0, 4096, 4, Unit::bytes), ElementsAre(0, 1024, 2048, 3072, 4096));
-  EXPECT_THAT(ticks(1, 3, 7, Unit::count), ElementsAre(1, 2, 3));
-  EXPECT_THAT(ticks(1, 1, 5, Unit::number), IsEmpty());
-  EXPECT_THAT(ticks(0, std::numeric_limits<double>::infinity(), 5, Unit::number), IsEmpty());
-  EXPECT_EQ(number_text(1024, Unit::bytes), "1 KiB");
-  EXPECT_EQ(number_text(8e-5, Unit::number), "8e-05");
-}
+LineChart line(Series series) { return {"t", "step", Unit::count, Unit::number, {std::move(series)}}; }
 
 TEST(LineChartTest, ALineBreaksWhereAValueIsMissing) {
-  const std::string svg =
-      render(LineChart{"t", "step", Unit::count, Unit::number, {{"a", {1, 2, 3, 4, 5}, {1, 2, std::nan(""), 4, 5}}}});
+  const std::string svg = render(line({"a", {1, 2, 3, 4, 5}, {1, 2, std::nan(""), 4, 5}}));
   EXPECT_EQ(count(svg, "<path"), 1);
   const std::string path = svg.substr(svg.find("<path"));
   EXPECT_EQ(count(path.substr(0, path.find("fill")), "M"), 2);
@@ -40,9 +28,8 @@ TEST(LineChartTest, ALineBreaksWhereAValueIsMissing) {
 }
 
 TEST(LineChartTest, OneValueIsADotAndNoneIsSaid) {
-  EXPECT_EQ(count(render(LineChart{"t", "step", Unit::count, Unit::number, {{"a", {1}, {2}}}}), "<circle"), 1);
-  EXPECT_THAT(render(LineChart{"t", "step", Unit::count, Unit::number, {{"a", {1}, {std::nan("")}}}}),
-              HasSubstr("no finite values"));
+  EXPECT_EQ(count(render(line({"a", {1}, {2}})), "<circle"), 1);
+  EXPECT_THAT(render(line({"a", {1}, {std::nan("")}})), HasSubstr("no finite values"));
 }
 
 TEST(LineChartTest, LongLinesKeepTheirExtremes) {
@@ -51,9 +38,26 @@ TEST(LineChartTest, LongLinesKeepTheirExtremes) {
     series.x.push_back(i);
     series.y.push_back(i == 54'321 ? 1000 : 1);
   }
-  const std::string svg = render(LineChart{"t", "step", Unit::count, Unit::number, {series}});
+  const std::string svg = render(line(series));
   EXPECT_LT(svg.size(), 60'000U);
-  EXPECT_THAT(svg, HasSubstr(" 30L"));  // the top of the field
+  EXPECT_THAT(svg, HasSubstr(" 40L"));  // the top of the field
+}
+
+TEST(LineChartTest, DotsSayTheirValues) {
+  EXPECT_THAT(render(line({"a", {1, 2}, {0.5, 2}})), HasSubstr("r=\"2.5\"><title>step 2: 2</title>"));
+  Series many{"a", {}, {}};
+  for (int i = 0; i < 150; ++i) {
+    many.x.push_back(i);
+    many.y.push_back(i);
+  }
+  EXPECT_EQ(count(render(line(many)), "fill-opacity=\"0\"><title>"), 150);
+}
+
+TEST(LineChartTest, AnAxisCanBeginAtZero) {
+  LineChart chart = line({"a", {1, 2}, {100, 101}});
+  EXPECT_THAT(render(chart), Not(HasSubstr(">0</text>")));
+  chart.has_zero = true;
+  EXPECT_THAT(render(chart), HasSubstr(">0</text>"));
 }
 
 TEST(StackedChartTest, BandsAreNamedAndEscaped) {
@@ -62,17 +66,39 @@ TEST(StackedChartTest, BandsAreNamedAndEscaped) {
   EXPECT_THAT(render(chart), HasSubstr("a&lt;b"));
   chart.is_bars = true;
   EXPECT_EQ(count(render(chart), "<rect"), 4 + 2);
-  EXPECT_THAT(render(chart), HasSubstr("<rect x=\"115\""));  // in the field, half the space of a bar from its side
-  EXPECT_THAT(render(StackedChart{}), HasSubstr("nothing to show"));
+  EXPECT_THAT(render(chart), HasSubstr("<rect x=\"159\""));  // half the space of two from the side of the field
+  EXPECT_THAT(render(StackedChart{.title = "t", .x_name = "step", .x = {}, .bands = {}}), HasSubstr("nothing to show"));
+}
+
+TEST(StackedChartTest, OneBarIsNoWiderThanOthers) {
+  StackedChart chart{"t", "step", Unit::count, Unit::seconds, {1}, {{"a", {}, {2}}}, true};
+  EXPECT_THAT(render(chart), HasSubstr("width=\"48\""));
+  EXPECT_THAT(render(chart), Not(HasSubstr(">1.2</text>")));
 }
 
 TEST(LaneChartTest, TimeBeginsWithTheFirstBar) {
-  const std::string svg = render(
-      LaneChart{"t", {{"rank 0", {{1000, 1001, 0, "one"}}}, {"rank 1", {{1001, 1002, 1, "two & three"}}}}, {"x", "y"}});
+  const std::string svg = render(LaneChart{
+      "t",
+      "time",
+      {{"rank 0", "", {{1000, 1001, 0, "one", "1"}}}, {"rank 1", "busy", {{1001, 1002, 1, "two & three", ""}}}},
+      {{"x", 0}, {"y", 1}}});
   EXPECT_THAT(svg, HasSubstr("<title>two &amp; three</title>"));
-  EXPECT_THAT(svg, HasSubstr(">0 s</text>"));
+  EXPECT_THAT(svg, HasSubstr(">0</text>"));
   EXPECT_EQ(count(svg, "<rect"), 4);
-  EXPECT_THAT(render(LaneChart{"t", {{"rank 0", {}}}, {}}), HasSubstr("nothing to show"));
+  EXPECT_THAT(render(LaneChart{"t", "time", {{"rank 0", "", {}}}, {}}), HasSubstr("nothing to show"));
+}
+
+TEST(LaneChartTest, BarsAreCutToWhatIsAskedFor) {
+  LaneChart chart{"t", "time", {{"rank 0", "", {{0, 10, 0, "long", "a"}, {20, 21, 0, "later", "b"}}}}, {}, 5, 15};
+  const std::string svg = render(chart);
+  EXPECT_THAT(svg, HasSubstr("<title>long</title>"));
+  EXPECT_THAT(svg, HasSubstr(">a</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr("later")));
+}
+
+TEST(LaneChartTest, ALabelNeedsRoom) {
+  LaneChart chart{"t", "time", {{"rank 0", "", {{0, 1, 0, "narrow", "label"}, {1, 1000, 0, "", ""}}}}, {}};
+  EXPECT_THAT(render(chart), Not(HasSubstr(">label</text>")));
 }
 
 TEST(SparklineTest, IsAsHighAsItsValues) {
