@@ -2,13 +2,10 @@
 
 namespace titan::rehearsal {
 
-Agents::Agents(const Layout& layout)
-    : layout_(layout),
-      colors_(layout.classes()),
-      num_colors_(layout.ranks().size()),
-      meetings_(layout.kinds().size()),
-      meeting_of_ranks_(layout.kinds().size()) {
+Agents::Agents(const Layout& layout, const std::vector<Colors>& features)
+    : layout_(layout), meetings_(layout.kinds().size()), meeting_of_ranks_(layout.kinds().size()) {
   find_used();
+  begin(features);
   do {
     meet();
   } while (refine());
@@ -27,6 +24,18 @@ void Agents::find_used() {
       }
     }
   }
+}
+
+void Agents::begin(const std::vector<Colors>& features) {
+  std::map<std::vector<std::int32_t>, std::int32_t> numbers;
+  colors_.assign(layout_.classes().size(), kNobody);
+  for (std::size_t rank = 0; rank < colors_.size(); ++rank) {
+    if (layout_.classes()[rank] == kNobody) continue;
+    std::vector<std::int32_t> key{layout_.classes()[rank]};
+    for (const Colors& feature : features) key.push_back(feature[rank]);
+    colors_[rank] = numbers.emplace(key, static_cast<std::int32_t>(numbers.size())).first->second;
+  }
+  num_colors_ = numbers.size();
 }
 
 void Agents::meet() {

@@ -24,7 +24,8 @@ struct Agent {
 /// ranks would only repeat what one of each does. (In graph theory: the coarsest equitable partition.)
 class Agents {
  public:
-  explicit Agents(const Layout& layout);
+  /// `features`: numbers of ranks that are equal for the ranks of an agent, too.
+  explicit Agents(const Layout& layout, const std::vector<Colors>& features = {});
 
   const std::vector<Agent>& all() const { return agents_; }
   /// Of each rank; kNobody for those that are not known.
@@ -45,6 +46,7 @@ class Agents {
     std::set<Route> routes;
   };
   void find_used();
+  void begin(const std::vector<Colors>& features);
   /// Divides the colors further; false: they are as fine as they have to be.
   bool refine();
   void meet();

@@ -9,6 +9,7 @@ namespace {
 
 std::vector<config::Axis> axes_of(std::string_view head) {
   if (head == "world") return config::Mesh::axes(head);
+  TITAN_CHECK(!head.empty(), "[rehearsal] a channel has no name");
   std::vector<config::Axis> found;
   for (const std::string& name : split(head, '+')) {
     const auto axis = std::ranges::find(config::kAxes, name, [](config::Axis each) { return config::name(each); });

@@ -61,7 +61,7 @@ class Estimator {
   Estimator(const Layout& layout, const Hardware& hardware)
       : layout_(layout),
         hardware_(hardware),
-        agents_(layout),
+        agents_(layout, link_features(layout, hardware.gpus_per_node)),
         costs_(layout, agents_, hardware),
         seconds_per_flop_(1 / (hardware.peak_flops * hardware.compute_efficiency)),
         simulation_(layout, agents_, schedule::SendRule::rendezvous,

@@ -21,30 +21,25 @@ std::string split_text(const ModuleSplit& split) {
 
 std::string collective_text(const Mismatch& found, const std::string& group, const std::vector<std::int64_t>& members,
                             std::uint64_t num_calls, const ModuleSplit& split) {
-  const std::string place = concat("number ", found.number, " of ", printable(group), " (", ranks_text(members), ")");
+  const std::string place = concat("number ", found.number, " of ", printable(group), " (", ranks_text(members), "): ");
   if (found.what != Mismatch::What::missing) {
-    return concat(side_text(found.first), " as ", place, "; ", side_text(found.second), split_text(split));
+    return concat(place, side_text(found.first), "; ", side_text(found.second), split_text(split));
   }
   const bool is_first = !found.first.call.empty();
   const Mismatch::Side &caller = is_first ? found.first : found.second, &other = is_first ? found.second : found.first;
-  return concat(side_text(caller), " as ", place, "; rank ", other.rank, " makes only ", num_calls,
+  return concat(place, side_text(caller), "; rank ", other.rank, " makes only ", num_calls,
                 num_calls == 1 ? " call there" : " calls there", split_text(split));
 }
 
 std::string transfer_text(const Mismatch& found, const std::string& group) {
-  const std::string place = concat(", number ", found.number, " of ", printable(group), " between the two");
   const Mismatch::Side &sender = found.first, &receiver = found.second;
+  const std::string place = concat("number ", found.number, " of ", printable(group), " from rank ", sender.rank,
+                                   " to rank ", receiver.rank, ": ");
   if (receiver.call.empty()) {
-    return concat("rank ", sender.rank, " calls ", sender.call, " to rank ", receiver.rank, place,
-                  module_text(sender.module), "; rank ", receiver.rank, " does not receive it");
+    return concat(place, side_text(sender), "; rank ", receiver.rank, " does not receive it");
   }
-  if (sender.call.empty()) {
-    return concat("rank ", receiver.rank, " calls ", receiver.call, " from rank ", sender.rank, place,
-                  module_text(receiver.module), "; rank ", sender.rank, " does not send it");
-  }
-  return concat("rank ", sender.rank, " calls ", sender.call, " to rank ", receiver.rank, place,
-                module_text(sender.module), "; rank ", receiver.rank, " calls ", receiver.call, " for it",
-                module_text(receiver.module));
+  if (sender.call.empty()) return concat(place, side_text(receiver), "; rank ", sender.rank, " does not send it");
+  return concat(place, side_text(sender), "; ", side_text(receiver));
 }
 
 }  // namespace titan::rehearsal

@@ -97,7 +97,6 @@ void Simulation::reach(std::size_t agent, const RehearsedEvent& event) {
   if (run.num_done == rank.first_of_step) state.flops = rank.flops_before_step;
   if (is_in_step(agent)) run.now += std::max(0.0, event.flops - state.flops) * costs_.seconds_per_flop;
   state.flops = event.flops;
-  run.reached.push_back(run.now);
 }
 
 void Simulation::pass(std::size_t agent) {

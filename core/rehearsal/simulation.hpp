@@ -33,7 +33,7 @@ struct AgentRun {
   double now = 0;            // when it is done
   double communicated = 0;   // seconds of its transfers, overlapped or not
   std::vector<TimedWait> waits;
-  std::vector<double> reached, passed;  // when each event was come to, and left; of timed simulations
+  std::vector<double> passed;  // when each event was over; of timed simulations
 };
 
 /// What an agent waits for that does not come to its end.

@@ -1,6 +1,8 @@
 #include "core/rehearsal/transfer_costs.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace titan::rehearsal {
 namespace {
@@ -31,13 +33,6 @@ double bytes_seconds(const Hardware& hardware, const Spread& spread, const Rehea
   return on_link(hardware, sent, std::min(hardware.nvlink_bandwidth, network));
 }
 
-/// Whether transfers over the first are slower.
-bool is_slower(const Spread& one, const Spread& other) {
-  if (one.num_nodes == 1 || other.num_nodes == 1) return one.num_nodes > other.num_nodes;
-  return one.least_in_node != other.least_in_node ? one.least_in_node < other.least_in_node
-                                                  : one.num_nodes > other.num_nodes;
-}
-
 Spread spread_of(const ChannelKind& kind, std::int64_t leader, std::int64_t gpus_per_node) {
   Spread spread{kind.size(), 0, kind.size()};
   std::int64_t node = -1, here = 0;
@@ -53,6 +48,60 @@ Spread spread_of(const ChannelKind& kind, std::int64_t leader, std::int64_t gpus
   }
   return spread;
 }
+
+bool is_in_node(std::int64_t one, std::int64_t other, std::int64_t gpus_per_node) {
+  return one / gpus_per_node == other / gpus_per_node;
+}
+
+/// A number for each way in which channels of a kind are spread.
+Colors spread_colors(const ChannelKind& kind, std::size_t num_ranks, std::int64_t gpus_per_node) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> numbers;
+  Colors colors(num_ranks, kNobody);
+  for (std::size_t i = 0; i < num_ranks; ++i) {
+    const auto rank = static_cast<std::int64_t>(i);
+    if (kind.leader(rank) != rank) continue;
+    const Spread spread = spread_of(kind, rank, gpus_per_node);
+    const auto next = static_cast<std::int32_t>(numbers.size());
+    const std::int32_t color = numbers.try_emplace({spread.num_nodes, spread.least_in_node}, next).first->second;
+    for (std::int64_t at = 0; at < kind.size(); ++at) colors[static_cast<std::size_t>(kind.member(rank, at))] = color;
+  }
+  return colors;
+}
+
+/// Whether a rank's transfers to where a call of its class goes leave its node.
+Colors crossing_colors(const Layout& layout, const Route& route, std::int64_t gpus_per_node) {
+  const ChannelKind& kind = layout.kinds()[route.kind];
+  Colors colors;
+  for (std::int64_t rank = 0; rank < layout.mesh().world_size(); ++rank) {
+    colors.push_back(is_in_node(rank, kind.neighbour(rank, route.steps), gpus_per_node) ? 0 : 1);
+  }
+  return colors;
+}
+
+/// Of the calls that one rank starts.
+class RankCosts {
+ public:
+  RankCosts(const Layout& layout, const Hardware& hardware, std::int64_t rank)
+      : layout_(layout), hardware_(hardware), rank_(rank), spreads_(layout.kinds().size()) {}
+
+  double seconds(const TranslatedCall& translated, const RehearsedCall& call) {
+    const ChannelKind& kind = layout_.kinds()[translated.kind];
+    if (kind.size() == 1) return 0;
+    if (translated.role != TranslatedCall::Role::collective) {
+      const std::int64_t peer = kind.neighbour(rank_, translated.steps);
+      return send_seconds(hardware_, is_in_node(rank_, peer, hardware_.gpus_per_node), call);
+    }
+    Spread& spread = spreads_[translated.kind];
+    if (spread.num_members == 1) spread = spread_of(kind, kind.leader(rank_), hardware_.gpus_per_node);
+    return collective_seconds(hardware_, spread, call);
+  }
+
+ private:
+  const Layout& layout_;
+  const Hardware& hardware_;
+  std::int64_t rank_;
+  std::vector<Spread> spreads_;  // by kind
+};
 
 }  // namespace
 
@@ -81,51 +130,28 @@ double send_seconds(const Hardware& hardware, bool is_in_node, const RehearsedCa
                     : hardware.network_latency + on_link(hardware, bytes, hardware.network_bandwidth);
 }
 
-TransferCosts::TransferCosts(const Layout& layout, const Agents& agents, const Hardware& hardware)
-    : layout_(layout), agents_(agents), hardware_(hardware), crosses_nodes_(agents.all().size()) {
-  find_spreads();
-  find_crossings();
-  for (std::size_t agent = 0; agent < agents.all().size(); ++agent) {
-    const Agent& self = agents.all()[agent];
-    const std::vector<RehearsedCall>& calls = layout.ranks()[self.rehearsed].calls;
+std::vector<Colors> link_features(const Layout& layout, std::int64_t gpus_per_node) {
+  std::set<Route> routes;
+  for (std::size_t i = 0; i < layout.ranks().size(); ++i) {
+    for (const TranslatedCall& call : layout.calls(i)) {
+      if (call.role != TranslatedCall::Role::collective) routes.insert({call.kind, call.steps});
+    }
+  }
+  std::vector<Colors> features;
+  for (const ChannelKind& kind : layout.kinds()) {
+    features.push_back(spread_colors(kind, layout.classes().size(), gpus_per_node));
+  }
+  for (const Route& route : routes) features.push_back(crossing_colors(layout, route, gpus_per_node));
+  return features;
+}
+
+TransferCosts::TransferCosts(const Layout& layout, const Agents& agents, const Hardware& hardware) {
+  for (const Agent& agent : agents.all()) {
+    const std::vector<RehearsedCall>& calls = layout.ranks()[agent.rehearsed].calls;
     std::vector<double>& seconds = seconds_.emplace_back();
+    RankCosts costs(layout, hardware, agent.first_rank);
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      const TranslatedCall& call = layout.calls(self.rehearsed)[i];
-      const bool is_collective = call.role == TranslatedCall::Role::collective;
-      if (layout.kinds()[call.kind].size() == 1) {
-        seconds.push_back(0);
-      } else if (is_collective) {
-        const Spread& spread = spreads_[call.kind][agents.meeting_of(self.first_rank, call.kind)];
-        seconds.push_back(collective_seconds(hardware, spread, calls[i]));
-      } else {
-        seconds.push_back(send_seconds(hardware, !crosses_nodes_[agent].at({call.kind, call.steps}), calls[i]));
-      }
-    }
-  }
-}
-
-void TransferCosts::find_spreads() {
-  for (std::uint32_t k = 0; k < layout_.kinds().size(); ++k) {
-    const ChannelKind& kind = layout_.kinds()[k];
-    std::vector<Spread>& spreads = spreads_.emplace_back(agents_.meetings(k).size());
-    for (std::int64_t rank = 0; rank < layout_.mesh().world_size(); ++rank) {
-      if (kind.leader(rank) != rank) continue;
-      const Spread found = spread_of(kind, rank, hardware_.gpus_per_node);
-      Spread& worst = spreads[agents_.meeting_of(rank, k)];
-      if (worst.num_members == 1 || is_slower(found, worst)) worst = found;
-    }
-  }
-}
-
-void TransferCosts::find_crossings() {
-  for (std::int64_t rank = 0; rank < layout_.mesh().world_size(); ++rank) {
-    const std::int32_t color = agents_.of_ranks()[static_cast<std::size_t>(rank)];
-    if (color == kNobody) continue;
-    const auto agent = static_cast<std::size_t>(color);
-    for (const Route& route : agents_.routes(agents_.all()[agent].rehearsed)) {
-      const std::int64_t peer = layout_.kinds()[route.kind].neighbour(rank, route.steps);
-      bool& crosses = crosses_nodes_[agent][route];
-      crosses = crosses || peer / hardware_.gpus_per_node != rank / hardware_.gpus_per_node;
+      seconds.push_back(costs.seconds(layout.calls(agent.rehearsed)[i], calls[i]));
     }
   }
 }

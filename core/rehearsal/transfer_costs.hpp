@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "core/rehearsal/agents.hpp"
@@ -29,24 +28,20 @@ double collective_seconds(const Hardware& hardware, const Spread& spread, const 
 /// Seconds of a send and its receive.
 double send_seconds(const Hardware& hardware, bool is_in_node, const RehearsedCall& call);
 
-/// What the calls of a layout's ranks take. Of the channels that an agent's ranks are in, the slowest counts.
+/// Numbers of ranks that are equal where their calls take equally long: how the members of each of their channels are
+/// spread over nodes, and which of their transfers leave one. For Agents.
+std::vector<Colors> link_features(const Layout& layout, std::int64_t gpus_per_node);
+
+/// What the calls of agents take.
 class TransferCosts {
  public:
-  /// All must outlive the object.
+  /// The agents must have been made with link_features() of the hardware's nodes.
   TransferCosts(const Layout& layout, const Agents& agents, const Hardware& hardware);
 
   /// Of a call, by its index in the rehearsed rank, that the agent starts.
   double seconds(std::size_t agent, std::uint32_t call) const { return seconds_[agent][call]; }
 
  private:
-  void find_spreads();
-  void find_crossings();
-
-  const Layout& layout_;
-  const Agents& agents_;
-  const Hardware& hardware_;
-  std::vector<std::vector<Spread>> spreads_;          // by kind and meeting
-  std::vector<std::map<Route, bool>> crosses_nodes_;  // by agent
   std::vector<std::vector<double>> seconds_;
 };
 
