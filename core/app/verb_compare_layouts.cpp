@@ -7,8 +7,8 @@
 #include "core/app/compare/layouts_report.hpp"
 #include "core/app/compare/runs_differ.hpp"
 #include "core/app/engine_library.hpp"
+#include "core/app/layout_rank.hpp"
 #include "core/app/output.hpp"
-#include "core/app/run_plugins.hpp"
 #include "core/app/run_selection.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
@@ -81,20 +81,6 @@ void set_tolerances(const config::CommandLine& line, const std::string& storage,
   request.weight_tolerance = tolerance(line, is_double ? 1e-9 : is_single ? 1e-4 : 5e-2);
 }
 
-LayoutRank make_rank(const Session& session, const Engine& engine, const config::Config& config, std::int64_t rank,
-                     std::int64_t world_size) {
-  const auto plugins =
-      std::make_shared<RunPlugins>(session, plugin::HostServices{.config = &config,
-                                                                 .get_interface = engine.get_interface,
-                                                                 .rank = static_cast<std::uint32_t>(rank),
-                                                                 .world_size = static_cast<std::uint32_t>(world_size)});
-  LayoutRank made{plugins->start(), plugins};
-  made.run.observers.clear();
-  made.run.ranks.rank = rank;
-  made.run.ranks.world_size = world_size;
-  return made;
-}
-
 void run(const Session& session, const config::Invocation& invocation) {
   start_spdlog();
   const config::CommandLine line = session.read(*invocation.verb, invocation.words);
@@ -123,8 +109,8 @@ void run(const Session& session, const config::Invocation& invocation) {
   request.mesh = mesh;
   request.steps = whole_number(line, "steps", "1", kMostSteps);
   request.make_rank = [&](bool is_reference, std::int64_t rank) {
-    return is_reference ? make_rank(session, engine, reference, 0, 1)
-                        : make_rank(session, engine, layout, rank, world_size);
+    return is_reference ? make_layout_rank(session, engine, {&reference, config::Mesh(), 0})
+                        : make_layout_rank(session, engine, {&layout, mesh, rank});
   };
   set_tolerances(line, layout.string("training.dtype"), layout.string("training.mixed_precision_param"), request);
   const LayoutsReport report = engine.compare_layouts(request);

@@ -5,6 +5,7 @@
 #include "core/app/folder_lock.hpp"
 #include "core/app/program_begin.hpp"
 #include "core/app/rank_outcome.hpp"
+#include "core/app/rehearse/fake_backend.hpp"
 #include "core/app/run_folder.hpp"
 #include "core/app/run_plugins.hpp"
 #include "core/app/run_selection.hpp"
@@ -22,6 +23,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   start_spdlog();
   const config::Config config = session.resolve(*invocation.verb, invocation.words).config;
   check_selection(session, config);
+  if (is_fake_backend(config)) return rehearse_run(session, config);
   const RankEnvironment ranks = read_rank_environment().value_or(RankEnvironment{});
   const config::Mesh mesh = config::Mesh::from(config, ranks.world_size);
   checkpoint::check_before_start(config, ranks.world_size);

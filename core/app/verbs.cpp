@@ -20,6 +20,7 @@ std::vector<AppVerb> all_verbs() {
           compare_layouts_verb(),
           launch_verb(),
           schedule_verb(),
+          rehearse_verb(),
           checkpoint_inspect_verb(),
           checkpoint_verify_verb(),
           checkpoint_convert_verb(),

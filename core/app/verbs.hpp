@@ -21,6 +21,7 @@ AppVerb compare_layouts_verb();
 AppVerb launch_verb();
 AppVerb check_verb();
 AppVerb schedule_verb();
+AppVerb rehearse_verb();
 AppVerb checkpoint_inspect_verb();
 AppVerb checkpoint_verify_verb();
 AppVerb checkpoint_convert_verb();

@@ -1,5 +1,8 @@
 #include "core/app/rehearse/fake_backend.hpp"
 
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -15,6 +18,7 @@ namespace titan::app {
 namespace {
 
 constexpr const char* kSteps = "training.steps";
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 /// Ranks that meet nobody need no address.
 RankEnvironment place_of_view() {
@@ -35,19 +39,31 @@ std::int64_t steps_of(const config::Config& config) {
   return is_given ? config.integer(kSteps) : 1;
 }
 
+std::string printed(const char* format, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+/// Estimated, where there is an estimate.
+std::string speed_text(const RehearsalFindings& found) {
+  if (!found.estimate || !found.estimate->tokens_per_second) return "tps: n/a  tflops: n/a  mfu: n/a";
+  const double tps = *found.estimate->tokens_per_second / static_cast<double>(found.mesh.world_size());
+  const auto mfu = found.estimate->model_utilisation;
+  return concat("tps: ", count_text(std::llround(tps)),
+                "  tflops: ", printed("%.2f", tps * found.facts.num_flops_per_token / 1e12),
+                "  mfu: ", mfu ? printed("%.2f%%", 100 * *mfu) : "n/a", "  (speed estimated for ",
+                printable(found.hardware.name), ")");
+}
+
 /// The line of a step as a training run has it. What only a run can know is n/a.
 void log_step(const RehearsalFindings& found, const RehearsedRank& rank) {
-  const double of_memory = static_cast<double>(rank.peak_bytes) / found.hardware.memory_bytes;
-  std::string speed = "tps: n/a  tflops: n/a  mfu: n/a";
-  if (found.estimate && found.estimate->tokens_per_second && found.estimate->model_utilisation) {
-    const double tps = *found.estimate->tokens_per_second / static_cast<double>(found.mesh.world_size());
-    speed = concat("tps: ", count_text(static_cast<std::int64_t>(tps)),
-                   "  tflops: ", count_text(static_cast<std::int64_t>(tps * found.facts.num_flops_per_token / 1e12)),
-                   "  mfu: ", share_text(*found.estimate->model_utilisation), "  (estimated for ",
-                   printable(found.hardware.name), ")");
-  }
-  log_info("train", "step: ", found.steps, "  loss: n/a  grad_norm: n/a  memory: ", size_text(rank.peak_bytes), "(",
-           share_text(of_memory), ")  ", speed);
+  const auto bytes = static_cast<double>(rank.peak_bytes);
+  const std::string share =
+      found.hardware.memory_bytes > 0 ? printed("(%.2f%%)", 100 * bytes / found.hardware.memory_bytes) : "";
+  log_info("train", "step: ", printed("%2.0f", static_cast<double>(found.steps)),
+           "  loss: n/a  grad_norm: n/a  memory: ", printed("%.2fGiB", bytes / kGibibyte), share, "  ",
+           speed_text(found));
 }
 
 void log_run(const RehearsalFindings& found, std::int64_t rank) {

@@ -28,10 +28,9 @@ std::string strip(const PipelineLane& lane, double length) {
   std::string text(kWidth, '.');
   for (const PipelineSlot& slot : lane.slots) {
     const auto at = [&](double seconds) {
-      const double place = std::clamp(seconds / length, 0.0, 1.0) * static_cast<double>(kWidth);
-      return std::min(static_cast<std::size_t>(place), kWidth - 1);
+      return static_cast<std::size_t>(std::clamp(seconds / length, 0.0, 1.0) * static_cast<double>(kWidth));
     };
-    const std::size_t begin = at(slot.begin), end = std::max(begin + 1, at(slot.end));
+    const std::size_t begin = std::min(at(slot.begin), kWidth - 1), end = std::max(begin + 1, at(slot.end));
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
               slot.is_forward ? 'F' : 'B');
   }

@@ -78,7 +78,7 @@ Json rank_json(const RehearsalFindings& found, std::size_t index) {
           {"places", places_of(found.mesh, rank.stands_for)},
           {"parameters", rank.num_parameters},
           {"operators", rank.num_operators},
-          {"flops", rank.flops},
+          {"flops", step_flops(rank)},
           {"memory", memory_json(rank)},
           {"collectives", has_total ? calls_json(found.totals.ranks[index].calls) : Json::array()},
           {"estimated_time", time_json(found, index)}};

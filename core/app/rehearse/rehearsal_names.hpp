@@ -16,6 +16,9 @@ std::string places_of(const config::Mesh& mesh, const std::vector<std::int64_t>&
 /// "ranks 0-63: pp 0" or "rank 3"; a long list is cut.
 std::string kind_text(const config::Mesh& mesh, const RehearsedRank& rank);
 
+/// Of the last step alone.
+inline double step_flops(const RehearsedRank& rank) { return rank.flops - rank.flops_before_step; }
+
 /// "1.23e+15", "0".
 std::string flops_text(double flops);
 /// "12,345".

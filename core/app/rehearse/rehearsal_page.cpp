@@ -51,7 +51,7 @@ std::string kinds_html(const RehearsalFindings& found) {
     const RehearsedRank& rank = found.report.ranks[index];
     rows += html_row("td", {concat(rank.rank), concat(std::max<std::size_t>(1, rank.stands_for.size())),
                             count_text(rank.num_parameters), size_text(rank.peak_bytes), size_text(rank.steady_bytes),
-                            flops_text(rank.flops), rank.peak_place, kind_text(found.mesh, rank)});
+                            flops_text(step_flops(rank)), rank.peak_place, kind_text(found.mesh, rank)});
   }
   return html_table(
       {"rank", "ranks", "parameters", "peak", "between steps", "FLOPs", "moment of the peak", "stands for"}, rows);

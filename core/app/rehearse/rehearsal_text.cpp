@@ -66,7 +66,7 @@ std::string rank_text(const RehearsalFindings& found, std::size_t index) {
   const RehearsedRank& rank = found.report.ranks[index];
   const rehearsal::RankTotal* total = index < found.totals.ranks.size() ? &found.totals.ranks[index] : nullptr;
   return concat("\n", kind_text(found.mesh, rank), "\n  parameters it stores: ", count_text(rank.num_parameters), "\n",
-                memory_text(rank), "  work of a step: ", flops_text(rank.flops), " FLOPs\n",
+                memory_text(rank), "  work of a step: ", flops_text(step_flops(rank)), " FLOPs\n",
                 total == nullptr ? "" : calls_text(total->calls), time_of_rank(found, index));
 }
 
