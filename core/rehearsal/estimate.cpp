@@ -20,8 +20,22 @@ class SpanClock {
   TimedSpan place(std::size_t index) const {
     const RehearsedSpan& span = rank_.spans[index];
     TimedSpan timed{index, at(span.first_event, span.first_flops), at(span.last_event, span.last_flops), 0, 0};
-    const auto first = std::ranges::lower_bound(run_.waits, span.first_event, {}, &TimedWait::event);
-    for (auto wait = first; wait != run_.waits.end() && wait->event < span.last_event; ++wait) {
+    auto first = std::ranges::lower_bound(run_.waits, span.first_event, {}, &TimedWait::event);
+    auto last = std::ranges::lower_bound(run_.waits, span.last_event, {}, &TimedWait::event);
+    if (span.last_flops > span.first_flops) {
+      for (auto wait = first; wait != last && flops_at(*wait) <= span.first_flops; ++wait) {
+        if (wait->idle == 0) continue;
+        timed.begin = run_.passed[wait->event];
+        first = wait + 1;
+      }
+      for (auto wait = last; wait != first && flops_at(*(wait - 1)) >= span.last_flops; --wait) {
+        const TimedWait& before = *(wait - 1);
+        if (before.idle == 0) continue;
+        timed.end = run_.passed[before.event] - before.idle - before.exposed;
+        last = wait - 1;
+      }
+    }
+    for (auto wait = first; wait != last; ++wait) {
       timed.idle += wait->idle;
       timed.exposed += wait->exposed;
     }
@@ -36,6 +50,8 @@ class SpanClock {
     const double done = event <= first ? rank_.flops_before_step : rank_.events[event - 1].flops;
     return before + std::max(0.0, flops - done) * seconds_per_flop_;
   }
+
+  double flops_at(const TimedWait& wait) const { return rank_.events[wait.event].flops; }
 
   const RehearsedRank& rank_;
   const AgentRun& run_;

@@ -18,7 +18,8 @@ struct Workload {
   double model_flops_per_token = 0;  // without recomputation, as MFU counts; 0: not known
 };
 
-/// When a span of a rehearsed rank happens, in seconds from the begin of the step.
+/// When a span of a rehearsed rank happens, in seconds from the begin of the step. Waits for other ranks before its
+/// first and after its last FLOP do not belong to it: what is between the spans of a pipeline is its bubble.
 struct TimedSpan {
   std::size_t span = 0;  // index into RehearsedRank::spans
   double begin = 0, end = 0;

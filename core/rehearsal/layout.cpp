@@ -40,6 +40,8 @@ void Layout::set_classes() {
   for (std::size_t i = 0; i < report_.ranks.size(); ++i) {
     std::vector<std::int64_t> all = report_.ranks[i].stands_for;
     if (all.empty()) all.push_back(report_.ranks[i].rank);
+    TITAN_CHECK(std::ranges::find(all, report_.ranks[i].rank) != all.end(),
+                "[rehearsal] a rank does not stand for itself: ", report_.ranks[i].rank);
     for (const std::int64_t rank : all) {
       TITAN_CHECK(rank >= 0 && rank < mesh_.world_size(), "[rehearsal] no such rank: ", rank);
       std::int32_t& of_rank = classes_[static_cast<std::size_t>(rank)];

@@ -112,14 +112,44 @@ TEST(Estimate, PlacesSpansOfAPipeline) {
   ASSERT_THAT(second, SizeIs(2));
   EXPECT_DOUBLE_EQ(first[1].begin, 10);
   EXPECT_DOUBLE_EQ(first[1].end, 20);
-  EXPECT_DOUBLE_EQ(second[0].begin, 0);
+  EXPECT_DOUBLE_EQ(second[0].begin, 11);
   EXPECT_DOUBLE_EQ(second[0].end, 21);
-  EXPECT_DOUBLE_EQ(second[0].idle, 10);
-  EXPECT_DOUBLE_EQ(second[0].exposed, 1);
+  EXPECT_DOUBLE_EQ(second[0].idle, 0);
   EXPECT_DOUBLE_EQ(second[1].begin, 21);
   EXPECT_DOUBLE_EQ(second[1].end, 32);
-  EXPECT_DOUBLE_EQ(second[1].idle, 0);
+  EXPECT_DOUBLE_EQ(second[1].exposed, 1);
+  EXPECT_DOUBLE_EQ(found->ranks[1].idle, 10);
+  EXPECT_DOUBLE_EQ(found->ranks[1].exposed, 2);
   expect_whole(*found);
+}
+
+TEST(Estimate, LeavesWaitsAtTheEdgesOutOfSpans) {
+  const config::Mesh mesh = mesh_of({1, 1, 2, 1, 1});
+  Program slow(mesh, 0), fast(mesh, 1);
+  for (Program* program : {&slow, &fast}) {
+    const bool is_slow = program == &slow;
+    program->begin_span("forward", 0, 0);
+    if (is_slow) program->compute(20);
+    program->call("barrier", "world");  // idle until 10
+    program->compute(2);
+    program->call("_allgather_base", "fsdp", {{8}, "Float", ""});  // from 11 to 19
+    program->compute(is_slow ? 8 : 2);
+    program->call("barrier", "world");
+    program->end_span();
+    program->begin_span("optimizer");
+    program->call("barrier", "world");
+    program->end_span();
+  }
+  const auto found = estimate({"", {slow.rank(), fast.rank()}, 0}, mesh, hardware(), {});
+  ASSERT_TRUE(found);
+  const TimedSpan& forward = found->ranks[1].spans[0];
+  EXPECT_DOUBLE_EQ(forward.begin, 10);
+  EXPECT_DOUBLE_EQ(forward.end, 20);
+  EXPECT_DOUBLE_EQ(forward.exposed, 8);
+  EXPECT_DOUBLE_EQ(forward.idle, 0);
+  EXPECT_DOUBLE_EQ(found->ranks[1].spans[1].begin, 23);
+  EXPECT_DOUBLE_EQ(found->ranks[0].spans[0].begin, 0);
+  EXPECT_DOUBLE_EQ(found->ranks[0].spans[0].end, 23);
 }
 
 TEST(Estimate, CountsTokensAndUtilisation) {
