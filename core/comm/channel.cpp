@@ -146,8 +146,11 @@ bool Channel::await_or_fail(Work::Impl& pending) {
   pending.work->watch(nullptr);
   if (const std::string failure = pending.work->failure(); !failure.empty()) {
     const std::string what = concat(describe(record), ", elapsed ", seconds_text(now - record.created));
-    if (late.empty())
+    if (late.empty()) {
+      // A rank that fails says why before it breaks its connections: this looks, and its cause is this rank's too.
+      static_cast<void>(communicator.transport_->held_until());
       communicator.report_trouble(TITAN_DUMP_ERROR, concat("[comm] a call failed: ", what, ": ", failure));
+    }
     const Finding found = communicator.transport_->explain_failure(record, failure);
     fail(record, concat("[comm] a call failed: ", with_comma(found.missing), what, found.more));
   }

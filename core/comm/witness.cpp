@@ -106,6 +106,11 @@ void WitnessStand::report_last(std::int32_t cause, std::string_view reason) noex
   state_->settle(lock);
 }
 
+void WitnessStand::claim(std::int32_t cause) noexcept {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->first_cause == 0) state_->first_cause = cause;
+}
+
 std::int32_t WitnessStand::cause() const noexcept {
   const std::lock_guard lock(state_->mutex);
   return state_->first_cause;

@@ -38,7 +38,9 @@ class WitnessStand {
   void post(std::int32_t cause, std::string_view reason) noexcept;
   /// As report(), of another rank's failure: what this rank gives up for it is nothing to tell the witness any more.
   void report_last(std::int32_t cause, std::string_view reason) noexcept;
-  /// The cause of the trouble that the witness has been told of; 0: there is none.
+  /// Says what the cause is of the trouble that will be told, where there is none yet.
+  void claim(std::int32_t cause) noexcept;
+  /// The cause of the trouble that the witness has been told of, or will be; 0: there is none.
   std::int32_t cause() const noexcept;
   /// Takes the cause back: what seemed to be trouble was none.
   void recover() noexcept;

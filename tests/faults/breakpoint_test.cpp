@@ -82,6 +82,7 @@ TEST_P(BreakpointEnding, EndsAllRanksAndSaysThatItWasNoFailure) {
               AllOf(HasSubstr("ending the run on all ranks"),
                     HasSubstr("the run was ended by hand: rank 1 was quit at a breakpoint; that is no failure"),
                     HasSubstr("quit at the breakpoint on rank 1 (step 2"), Not(HasSubstr("failed first"))));
+  EXPECT_THAT(terminal_.shown(), AllOf(HasSubstr("(stop, step 2"), Not(HasSubstr("(error, step")))) << "of the dumps";
 }
 
 TEST_P(BreakpointEnding, EndsOneRankAlone) {

@@ -106,6 +106,7 @@ ProcessTransport::ProcessTransport(StoreLink link, std::int64_t rank, std::int64
   const auto failed = [works = works_, quotes = quotes_, self = self_](std::int32_t cause, const std::string& text) {
     if (!works->fail_later_ones(text)) return;
     *quotes = true;
+    self->claim(cause);
     give_up_for(cause, text, works, self);
   };
   const auto left = [works = works_](std::int64_t leaver, const std::string& history) {

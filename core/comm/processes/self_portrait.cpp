@@ -73,6 +73,10 @@ void SelfPortrait::report_last(std::int32_t cause, std::string_view reason) cons
   if (const auto witness = stand()) witness->report_last(cause, reason);
 }
 
+void SelfPortrait::claim(std::int32_t cause) const noexcept {
+  if (const auto witness = stand()) witness->claim(cause);
+}
+
 std::int32_t SelfPortrait::cause() const noexcept {
   const auto witness = stand();
   const std::int32_t known = witness ? witness->cause() : 0;

@@ -38,6 +38,7 @@ class SelfPortrait {
   void report(std::int32_t cause, std::string_view reason) const noexcept;
   void post(std::int32_t cause, std::string_view reason) const noexcept;
   void report_last(std::int32_t cause, std::string_view reason) const noexcept;
+  void claim(std::int32_t cause) const noexcept;
   /// Why this rank fails, if it does: a TITAN_DUMP_* cause.
   std::int32_t cause() const noexcept;
 

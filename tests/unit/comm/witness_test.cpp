@@ -29,6 +29,17 @@ TEST(WitnessStand, TheFirstCauseStays) {
   EXPECT_EQ(causes, (std::vector<std::int32_t>{1, 1}));
 }
 
+TEST(WitnessStand, WhatIsTroubleForAnotherRanksSakeHasItsCause) {
+  WitnessStand stand;
+  std::vector<std::int32_t> causes;
+  stand.set({{}, [&](std::int32_t cause, std::string_view) { causes.push_back(cause); }});
+  stand.claim(5);
+  stand.claim(1);
+  EXPECT_TRUE(causes.empty()) << "nothing is told yet";
+  stand.report(2, "a connection was lost");
+  EXPECT_EQ(causes, (std::vector<std::int32_t>{5}));
+}
+
 TEST(WitnessStand, AWitnessThatThrowsDoesNoHarm) {
   WitnessStand stand;
   stand.set({{}, [](std::int32_t, std::string_view) { throw std::runtime_error("disk full"); }});
