@@ -9,7 +9,7 @@ namespace titan::chart {
 /// What numbers of an axis are; a count is whole.
 enum class Unit { number, count, bytes, seconds };
 
-/// A number for a person: "1.5 GiB", "0.25 s", "8e-05", "12,345".
+/// A number for a person: "1.5 GiB", "250 ms", "34 h 17 min", "8e-05", "12,345".
 std::string number_text(double value, Unit unit);
 
 /// Round numbers between two, some `count` of them; none when they are not finite or equal.

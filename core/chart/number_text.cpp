@@ -86,16 +86,25 @@ std::string tick_text(double tick, double top, double step, Unit unit) {
   return plain(tick, top, step, unit);
 }
 
+/// "250 ms", "12.5 s", "34 h 17 min"
+std::string duration(double value) {
+  constexpr double kFirstMinutes = 600, kHour = 3600, kMost = 1e9;
+  const double size = std::abs(value);
+  if (value >= kFirstMinutes && value < kMost) {
+    const bool has_hours = value >= kHour;
+    const std::int64_t parts = std::llround(has_hours ? value / 60 : value);
+    return concat(parts / 60, has_hours ? " h " : " min ", parts % 60, has_hours ? " min" : " s");
+  }
+  if (size >= 1 || size == 0 || !std::isfinite(size)) return concat(formatted("%.*g", 4, value), " s");
+  const bool is_milli = size >= 1e-3;
+  return concat(formatted("%.*g", 4, value * (is_milli ? 1e3 : 1e6)), is_milli ? " ms" : " µs");
+}
+
 }  // namespace
 
 std::string number_text(double value, Unit unit) {
   if (unit == Unit::bytes && value >= 0 && value < 9e18) return bytes_text(static_cast<std::uint64_t>(value));
-  if (unit == Unit::seconds) {
-    const double size = std::abs(value);
-    const bool is_long = size >= 1 || size == 0 || !std::isfinite(size);
-    const double factor = is_long ? 1 : size >= 1e-3 ? 1e3 : 1e6;
-    return concat(formatted("%.*g", 4, value * factor), is_long ? " s" : size >= 1e-3 ? " ms" : " µs");
-  }
+  if (unit == Unit::seconds) return duration(value);
   if (std::abs(value) >= kFirstGrouped && std::abs(value) < kMostGrouped) return grouped(value);
   return unit == Unit::count ? formatted("%.*f", 0, value) : formatted("%.*g", 4, value);
 }

@@ -10,6 +10,7 @@ namespace titan::chart {
 namespace {
 
 constexpr double kWidestBar = 48;
+constexpr std::size_t kMostApart = 60;
 
 double value_of(const Series& band, std::size_t at) {
   return at < band.y.size() && std::isfinite(band.y[at]) ? std::max(band.y[at], 0.0) : 0;
@@ -36,7 +37,9 @@ double spacing(const StackedChart& chart) {
 
 std::string bars(const StackedChart& chart, const std::vector<double>& below, const std::vector<double>& above,
                  const Scale& x, const Scale& y, std::size_t band, std::size_t number) {
-  const double width = std::clamp(0.8 * (x.at(x.low + spacing(chart)) - x.at(x.low)), 0.5, kWidestBar);
+  // Gaps between many bars would be a pattern of their own.
+  const double part = chart.x.size() > kMostApart ? 1 : 0.8;
+  const double width = std::clamp(part * (x.at(x.low + spacing(chart)) - x.at(x.low)), 0.5, kWidestBar);
   std::string svg;
   for (std::size_t i = 0; i < chart.x.size(); ++i) {
     if (above[i] <= below[i]) continue;

@@ -122,6 +122,9 @@ std::string memory_chart(const RunRecord& record) {
     chart::Series series = column(record.metrics, "peak_memory_bytes", "rank 0");
     if (!series.x.empty()) chart.series.push_back(std::move(series));
   }
+  if (!chart.series.empty() && chart.series.size() < record.ranks.size()) {
+    chart.title += concat(", ", chart.series.size(), " of ", record.ranks.size(), " ranks");
+  }
   return chart.series.empty() ? "" : chart::render(chart);
 }
 

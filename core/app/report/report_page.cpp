@@ -59,6 +59,10 @@ std::string number_fact(const char* name, double value, chart::Unit unit = chart
   return std::isfinite(value) ? html_fact(name, chart::number_text(value, unit)) : "";
 }
 
+std::string count_text(std::int64_t count) {
+  return chart::number_text(static_cast<double>(count), chart::Unit::count);
+}
+
 std::string facts_of_ranks(const trace::RunRecord& record) {
   const trace::RankRecord& first = record.ranks.front();
   const auto num_ranks = static_cast<std::int64_t>(record.ranks.size());
@@ -66,7 +70,7 @@ std::string facts_of_ranks(const trace::RunRecord& record) {
   std::string items = html_fact("begun", date(first.begin)) + html_fact("titan", first.version);
   items += html_fact(
       "ranks", num_ranks == first.world_size ? concat(num_ranks) : concat(first.world_size, ", spans of ", num_ranks));
-  return items + html_fact("steps finished", concat(last, " of ", first.steps));
+  return items + html_fact("steps finished", concat(count_text(last), " of ", count_text(first.steps)));
 }
 
 std::string facts(const RunReport& report) {

@@ -47,6 +47,7 @@ Range range_of(const RunRecord& record) {
 }
 
 chart::LaneChart lane_chart(const RunRecord& record, std::string title) {
+  if (record.ranks.size() > kMostLanes) title += concat(", ", kMostLanes, " of ", record.ranks.size(), " ranks");
   chart::LaneChart chart{std::move(title), "time since the step began", {}, {}};
   const Range range = range_of(record);
   if (range.begin < range.end) {

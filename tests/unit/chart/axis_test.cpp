@@ -28,6 +28,9 @@ TEST(AxisTest, NumbersAreForAPerson) {
   EXPECT_EQ(number_text(8e-5, Unit::number), "8e-05");
   EXPECT_EQ(number_text(0.25, Unit::seconds), "250 ms");
   EXPECT_EQ(number_text(12.5, Unit::seconds), "12.5 s");
+  EXPECT_EQ(number_text(599, Unit::seconds), "599 s");
+  EXPECT_EQ(number_text(605, Unit::seconds), "10 min 5 s");
+  EXPECT_EQ(number_text(123456, Unit::seconds), "34 h 18 min");
   EXPECT_EQ(number_text(5e-6, Unit::seconds), "5 µs");
   EXPECT_EQ(number_text(9999, Unit::count), "9999");
   EXPECT_EQ(number_text(1234567, Unit::count), "1,234,567");
