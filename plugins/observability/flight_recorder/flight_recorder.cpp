@@ -104,6 +104,9 @@ void FlightRecorder::set_aside(std::int64_t rank) {
 
 void FlightRecorder::dump(const titan_dump_event& event) {
   if (event.cause == TITAN_DUMP_EXIT && !dumps_at_exit_) return;
+  // A lone rank has nobody to call, which is news to who asks alone.
+  const bool is_asked_for = event.cause == TITAN_DUMP_EXIT || event.cause == TITAN_DUMP_REQUEST;
+  if (host_.world_size() == 1 && event.num_records == 0 && !is_asked_for) return;
   has_dumped_ = true;
   try {
     write_fr_dump(path_, event, {.rank = host_.rank(), .world_size = host_.world_size()});
@@ -118,8 +121,6 @@ void FlightRecorder::say(const titan_dump_event& event) {
   const std::int32_t told_before = std::exchange(said_cause_, event.cause);
   if (event.cause == told_before && event.cause != TITAN_DUMP_REQUEST) return;
   const bool is_alone = host_.world_size() == 1;
-  // A lone rank has nobody to call, which is news to who asks alone.
-  if (is_alone && event.num_records == 0 && event.cause != TITAN_DUMP_REQUEST) return;
   const std::string_view place = sdk::view(event.place);
   const std::string next = sdk::concat("; to compare the ranks: titan trace analyse ", path_.parent_path().native());
   host_.info(kTag, sdk::concat(what_was_written(event.num_records, is_alone), " to ", path_.native(), " (",

@@ -252,7 +252,9 @@ TEST_F(FlightRecorderTest, SaysThatThereWereNoCallsYet) {
 
 TEST_F(FlightRecorderTest, ALoneRankWithoutCallsSaysSoToWhoAsks) {
   dump(TITAN_DUMP_ERROR);
+  dump(TITAN_DUMP_STOP);
   EXPECT_THAT(host_.log(), ElementsAre());
+  EXPECT_FALSE(std::filesystem::exists(file()));
   dump(TITAN_DUMP_REQUEST);
   EXPECT_THAT(host_.log(),
               ElementsAre(AllOf(HasSubstr("a run of one rank makes no calls, wrote that to " + file().native()),
@@ -261,7 +263,7 @@ TEST_F(FlightRecorderTest, ALoneRankWithoutCallsSaysSoToWhoAsks) {
 
 TEST_F(FlightRecorderTest, AFolderThatCannotBeMadeIsAWarning) {
   folder_.write("comm_traces", "a file");
-  dump(TITAN_DUMP_ERROR);
+  dump(TITAN_DUMP_ERROR, 2);
   EXPECT_THAT(host_.log(), ElementsAre(HasSubstr("cannot be written down")));
 }
 
@@ -295,7 +297,7 @@ TEST_F(FlightRecorderTest, AFolderThatIsALinkIsLeftAlone) {
   std::filesystem::create_directory_symlink(folder_ / "elsewhere", folder_ / "comm_traces");
   FlightRecorder recorder{sdk::Host(host_.table())};
   recorder.run_begin({});
-  recorder.dump(records_.event(TITAN_DUMP_ERROR));
+  recorder.dump(records_.event(TITAN_DUMP_REQUEST));
   EXPECT_EQ(read_file(folder_ / "elsewhere/rank_0", 100), "another's");
   EXPECT_THAT(host_.log(), ElementsAre(AllOf(HasSubstr("cannot be written down"), HasSubstr("a link is no folder"))));
 }
@@ -332,7 +334,7 @@ TEST_F(FlightRecorderTest, TheFolderIsInTheDumpFolderOrAbsolute) {
   }
   for (const std::string& path : {std::string("a/../b"), (folder_ / "c").string()}) {
     host_.set("comm.save_traces_folder", path);
-    dump(TITAN_DUMP_ERROR);
+    dump(TITAN_DUMP_ERROR, 2);
   }
   EXPECT_TRUE(std::filesystem::exists(folder_ / "c/rank_0"));
 }
