@@ -59,10 +59,12 @@ std::string memory_bar(const RehearsedRank& rank, const chart::Scale& x, double 
 std::string limit_line(const RehearsalFindings& found, const chart::Scale& x, const chart::Field& place) {
   if (!found.fit) return {};
   const double at = x.at(static_cast<double>(found.fit->limit_bytes));
-  return concat("<line x1=\"", chart::coordinate(at), "\" y1=\"", chart::coordinate(place.top), "\" x2=\"",
-                chart::coordinate(at), "\" y2=\"", chart::coordinate(place.bottom),
-                "\" stroke=\"#b3261e\" stroke-width=\"2\" stroke-dasharray=\"5 3\"><title>",
-                chart::escaped(concat("limit: ", size_text(found.fit->limit_bytes))), "</title></line>\n");
+  const std::string text = concat("limit: ", size_text(found.fit->limit_bytes));
+  return concat(chart::text_at(at, place.top - 4, "middle", text), "<line x1=\"", chart::coordinate(at), "\" y1=\"",
+                chart::coordinate(place.top), "\" x2=\"", chart::coordinate(at), "\" y2=\"",
+                chart::coordinate(place.bottom),
+                "\" stroke=\"#b3261e\" stroke-width=\"2\" stroke-dasharray=\"5 3\"><title>", chart::escaped(text),
+                "</title></line>\n");
 }
 
 std::string lane_name(const RehearsedRank& rank) {
