@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kLetter = 7.2, kLegendRow = 18;  // at least as wide as a letter is
 constexpr double kLeft = 76, kRight = 26, kTop = 40, kBelow = 44;
-constexpr double kTickRoom = 64;
+constexpr double kTickRoom = 64, kTitleLetter = 8.6;
 constexpr std::size_t kMostLetters = 60;
 constexpr std::string_view kTitle = "font-size=\"13\" font-weight=\"600\"", kQuiet = "fill-opacity=\"0.8\"";
 
@@ -23,7 +23,8 @@ std::size_t num_x_ticks(const Field& field) {
 }
 
 std::string frame(std::string_view title, std::string_view x_name, const Scale& x, Unit x_unit, const Field& field) {
-  std::string svg = text_at(8, 18, "start", title, kTitle);
+  const auto letters = static_cast<std::size_t>(field.right / kTitleLetter);
+  std::string svg = text_at(8, 18, "start", shortened(title, letters), kTitle);
   svg += line(field.left, field.bottom, field.right, field.bottom, 0.6);
   const std::vector<double> places = ticks(x.low, x.high, num_x_ticks(field), x_unit);
   const std::vector<std::string> texts = tick_texts(places, x_unit);

@@ -8,6 +8,7 @@ namespace titan::schedule {
 namespace {
 
 constexpr double kUnit = 44, kRow = 28, kLeft = 64, kTop = 32;
+constexpr double kLetter = 7.2;  // at least as wide as a letter is
 
 // Stages of one rank are told apart by how dark they are.
 std::string fill(const titan_action& action, const RankPlan& rank) {
@@ -27,9 +28,11 @@ std::string box(const Slot& slot, double y, const RankPlan& rank) {
 }  // namespace
 
 std::string render_svg(const Table& table, const Timeline& timeline) {
-  const double width = kLeft + static_cast<double>(timeline.length) * kUnit + 8;
+  const std::string title = concat(table.name, ": ", describe(timeline));
+  const double width = std::max(kLeft + static_cast<double>(timeline.length) * kUnit + 8,
+                                16 + kLetter * static_cast<double>(title.size()));
   const double height = kTop + static_cast<double>(timeline.ranks.size()) * kRow + 8;
-  std::string svg = chart::text_at(8, 20, "start", concat(table.name, ": ", describe(timeline)));
+  std::string svg = chart::text_at(8, 20, "start", title);
   for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
     const double y = kTop + static_cast<double>(rank) * kRow;
     svg += chart::text_at(8, y + kRow / 2 + 2, "start", concat("rank ", rank));

@@ -70,6 +70,12 @@ TEST(StackedChartTest, BandsAreNamedAndEscaped) {
   EXPECT_THAT(render(StackedChart{.title = "t", .x_name = "step", .x = {}, .bands = {}}), HasSubstr("nothing to show"));
 }
 
+TEST(StackedChartTest, ALongTitleIsShortened) {
+  StackedChart chart{std::string(200, 'w'), "step", Unit::count, Unit::seconds, {1}, {{"a", {}, {2}}}, true};
+  EXPECT_THAT(render(chart), Not(HasSubstr(std::string(62, 'w'))));
+  EXPECT_THAT(render(chart), HasSubstr(std::string(50, 'w')));
+}
+
 TEST(StackedChartTest, OneBarIsNoWiderThanOthers) {
   StackedChart chart{"t", "step", Unit::count, Unit::seconds, {1}, {{"a", {}, {2}}}, true};
   EXPECT_THAT(render(chart), HasSubstr("width=\"48\""));

@@ -24,6 +24,7 @@ TEST(RenderSvg, HasABoxForEachComputation) {
   EXPECT_THAT(svg, HasSubstr(">1B1</text>"));
   EXPECT_THAT(svg, HasSubstr("1F1B: bubble share 33.3 %"));
   EXPECT_EQ(count(svg, "<text"), count(svg, "</text>"));
+  EXPECT_THAT(svg, HasSubstr("viewBox=\"0 0 556 "));  // as wide as its title, where the boxes are few
 }
 
 TEST(RenderSvg, TextsCannotBecomeMarkup) {
