@@ -66,6 +66,8 @@ Group& Communicator::group(std::string_view name) {
   return *groups_.emplace(std::string(name), std::move(group)).first->second;
 }
 
+bool Communicator::moves_data() const { return transport_ == nullptr || transport_->moves_data(); }
+
 void Communicator::set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
 void Communicator::set_module(std::string_view module) { module_ = std::string(module); }

@@ -36,6 +36,8 @@ class Communicator {
   const config::Mesh& mesh() const { return mesh_; }
   std::int64_t rank() const { return rank_; }
   std::int64_t size() const { return mesh_.world_size(); }
+  /// Whether other ranks get what this one hands over: false in a rehearsal, where they are taken to be like this one.
+  bool moves_data() const;
   /// The rank's group of that name (config::Mesh::axes), made on first use: all its ranks have to ask for it. Names
   /// that mean the same ranks share one channel and its sequence numbers. The reference lives as long as the
   /// communicator.

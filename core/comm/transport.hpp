@@ -39,6 +39,9 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
+  /// Whether other ranks get what this one hands over: false in a rehearsal.
+  virtual bool moves_data() const { return true; }
+
   /// Joins the ranks of a channel of more than one. The backend's works are TimedWorks. PeerError, naming ranks, when
   /// they do not all come within the timeout.
   virtual c10::intrusive_ptr<c10d::Backend> open(const ChannelFacts& facts, std::chrono::milliseconds timeout) = 0;

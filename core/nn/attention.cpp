@@ -6,9 +6,13 @@
 
 #include "core/nn/documents.hpp"
 #include "core/nn/leaf.hpp"
+#include "core/tensor/values.hpp"
 
 namespace titan::nn {
 namespace {
+
+/// Or is rehearsed as it would run there.
+bool runs_on_cpu(const at::Tensor& tensor) { return tensor.is_cpu() || !tensor::has_values(tensor); }
 
 enum class Mask { none, causal, block_causal };
 
@@ -45,7 +49,7 @@ class Attention : public Leaf {
   /// The causal mask is aligned top-left: query i sees keys 0 to i, also where there are more keys than queries.
   at::Tensor whole_rows(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale) const {
     const bool is_causal = mask_ != Mask::none;
-    if (q.is_cpu() && q.numel() > 0 && k.numel() > 0) {
+    if (runs_on_cpu(q) && q.numel() > 0 && k.numel() > 0) {
       return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, is_causal, {}, scale));
     }
     return at::scaled_dot_product_attention(q, k, v, {}, 0.0, is_causal, scale, q.size(1) != k.size(1));
@@ -71,7 +75,7 @@ class Attention : public Leaf {
 
   void check_block_causal(const Tensors& in) const {
     if (in.size() != 4) fail("mask block_causal needs positions as fourth input");
-    if (!in[0].is_cpu()) fail("mask block_causal runs on the CPU only");
+    if (!runs_on_cpu(in[0])) fail("mask block_causal runs on the CPU only");
     require_size(in[1], 1, in[0].size(1), "k");
     require_int64(in[3], "positions");
     require_dims(in[3], 2, "positions");

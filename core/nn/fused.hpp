@@ -2,17 +2,21 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/tensor/values.hpp"
+
 namespace titan::nn {
 
-/// Tells whether our own kernels take the tensor: fp32 and bf16 on the CPU. All else is composed of libtorch's
-/// operators.
+/// Tells whether our own kernels take the tensor: fp32 and bf16 on the CPU, or of a rehearsal, which is to take the
+/// memory that the CPU would. All else is composed of libtorch's operators.
 inline bool has_kernel(const at::Tensor& tensor) {
-  return tensor.is_cpu() && (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kBFloat16);
+  const bool has_type = tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kBFloat16;
+  return has_type && (tensor.is_cpu() || !tensor::has_values(tensor));
 }
 
-/// Calls body(T{}) with the element type T of a tensor that has_kernel.
+/// Calls body(T{}) with the element type T of a tensor that has_kernel. Without values there is nothing to do.
 template <class Body>
 void with_element_type(const at::Tensor& tensor, Body body) {
+  if (!tensor::has_values(tensor)) return;
   if (tensor.scalar_type() == at::kFloat) {
     body(float{});
   } else {

@@ -29,6 +29,7 @@ at::Tensor make_compute(const Parameter& parameter, const Precision& precision) 
 void Tree::materialise(const Precision& precision, at::Device device, std::uint64_t seed) {
   state_->materialised = true;
   state_->precision = precision;
+  state_->device = device;
   state_->seed_generator(seed);
   for (const auto& parameter : state_->parameters) {
     parameter->storage = make_storage(*parameter, precision, device, seed);

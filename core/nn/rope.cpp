@@ -55,7 +55,8 @@ class RopeFunction : public torch::autograd::Function<RopeFunction> {
 
 /// The same for any dtype and device, from libtorch's complex numbers.
 at::Tensor composed(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& table) {
-  const at::Tensor rows = table.index_select(0, positions.flatten()).unflatten(0, positions.sizes()).unsqueeze(2);
+  const at::Tensor rows =
+      table.index_select(0, positions.flatten()).unflatten(0, positions.sizes()).unsqueeze(2).to(x.device());
   const at::Tensor pairs = at::view_as_complex(x.to(table.scalar_type()).unflatten(-1, {-1, 2}).contiguous());
   return at::view_as_real(pairs * at::view_as_complex(rows)).flatten(-2).to(x.scalar_type());
 }

@@ -198,6 +198,7 @@ const std::vector<std::string>& Tree::parameter_names(ModuleId module) const {
 
 ModuleId Tree::running() const { return state_->running; }
 const Precision& Tree::precision() const { return state_->precision; }
+at::Device Tree::device() const { return state_->device; }
 
 Parameter* Tree::find_parameter(std::string_view name) const {
   const auto found = state_->parameter_names.find(name);

@@ -231,6 +231,8 @@ class Tree {
   /// The module that runs, or the root: for records of what happens meanwhile.
   ModuleId running() const;
   const Precision& precision() const;
+  /// Where materialise() put the parameters: the CPU before.
+  at::Device device() const;
 
   std::size_t num_modules() const;
   /// Fully qualified name; empty for the root.

@@ -46,6 +46,7 @@ struct Tree::State {
   Phase phase = Phase::training;
   RopeTables rope_tables;
   Precision precision;
+  at::Device device = at::kCPU;  // of the parameters
   config::Mesh mesh;
   at::Generator generator;  // of random numbers at run time; undefined until the parameters exist
   bool is_built = false;    // nothing can be added any more: strategies place what is there

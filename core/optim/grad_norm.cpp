@@ -10,6 +10,7 @@
 
 #include "core/base/error.hpp"
 #include "core/tensor/parallel.hpp"
+#include "core/tensor/values.hpp"
 
 namespace titan::optim {
 namespace {
@@ -93,6 +94,11 @@ double reduce(const std::vector<at::Tensor>& tensors) {
   return total;
 }
 
+/// Whether these are a rehearsal's: they have no values.
+bool are_shapes(const std::vector<at::Tensor>& gradients) {
+  return !gradients.empty() && gradients.front().defined() && !tensor::has_values(gradients.front());
+}
+
 std::vector<at::Tensor> checked(const std::vector<at::Tensor>& gradients) {
   std::vector<at::Tensor> dense;
   dense.reserve(gradients.size());
@@ -106,10 +112,13 @@ std::vector<at::Tensor> checked(const std::vector<at::Tensor>& gradients) {
 }  // namespace
 
 double gradient_norm(const std::vector<at::Tensor>& gradients, NormType type) {
+  if (are_shapes(gradients)) return 0;
   return type == NormType::two ? std::sqrt(sum_of_squares(gradients)) : reduce<Largest>(checked(gradients));
 }
 
-double sum_of_squares(const std::vector<at::Tensor>& gradients) { return reduce<SumOfSquares>(checked(gradients)); }
+double sum_of_squares(const std::vector<at::Tensor>& gradients) {
+  return are_shapes(gradients) ? 0 : reduce<SumOfSquares>(checked(gradients));
+}
 
 double clip_coefficient(double norm, double max_norm) {
   const double coefficient = max_norm / (norm + 1e-6);

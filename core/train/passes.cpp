@@ -9,6 +9,7 @@
 #include "core/base/error.hpp"
 #include "core/base/position.hpp"
 #include "core/tensor/guard.hpp"
+#include "core/tensor/values.hpp"
 #include "core/train/micro_batch.hpp"
 #include "core/train/nondeterminism.hpp"
 
@@ -158,10 +159,10 @@ double Passes::run_micro_batch(std::size_t index) {
   Strategies* strategies = parts_.strategies;
   double last = monotonic_seconds();
   if (strategies != nullptr) strategies->micro_batch_begin(event);
-  const MicroBatch tensors = own_part(batches_[index], strategies);
+  const MicroBatch tensors = own_part(batches_[index], strategies, parts_.tree.device());
   std::optional<PhaseScope> phase(std::in_place, TITAN_IN_FORWARD, static_cast<std::int32_t>(index));
   const at::Tensor loss = parts_.tree.loss(parts_.tree.forward(tensors.tokens, tensors.positions), tensors.labels);
-  const double value = loss.item<double>();
+  const double value = tensor::number_in(loss);
   phase.reset();
   const double between = monotonic_seconds();
   seconds_.forward += between - last;
@@ -178,7 +179,7 @@ double Passes::run_group(std::size_t first) {
   PipelineGroup group{
       {}, static_cast<std::int64_t>(first), end == batches_.size(), 1.0 / static_cast<double>(num_valid_)};
   for (std::size_t i = first; i < end; ++i) {
-    group.micro_batches.push_back(own_part(batches_[i], parts_.strategies));
+    group.micro_batches.push_back(own_part(batches_[i], parts_.strategies, parts_.tree.device()));
   }
   PipelineSeconds seconds;
   const double sum = parts_.pipeline->train(group, seconds);

@@ -75,25 +75,32 @@ void Run::prepare(const WrapSource& wrap) {
   watch_.emplace(*this);
   require_same_run(facts_of(run_), *ranks_);
   optim::LrSchedule schedule = make_schedule(options_);
-  const auto tokenizer = data::Tokenizer::load(options_.tokenizer_path);
-  check_vocabulary(tokenizer->vocab_size(), options_.tokenizer_path.native(), facts_.vocab_size);
-  // Of several ranks none leaves alone, in the loader as little as inside a step.
-  source_ =
-      std::make_unique<LoaderSource>(open_training_data(options_, tokenizer, ranks_->alone() ? run_.stop : nullptr));
+  const auto tokenizer = run_.has_values ? open_data() : nullptr;
   if (wrap) source_ = wrap(std::move(source_));
   make_tree();
   guards_.attach(control_, tree_, ranks());
   if (ranks_->mesh().degree(config::Axis::pp) > 1) make_pipeline();
-  validator_ =
-      make_validator(options_, tree_, tokenizer, *ranks_, strategies_, pipeline_ ? &*pipeline_ : nullptr, run_.stop);
+  if (run_.has_values) {
+    validator_ =
+        make_validator(options_, tree_, tokenizer, *ranks_, strategies_, pipeline_ ? &*pipeline_ : nullptr, run_.stop);
+  }
   {
     const PhaseScope phase(TITAN_IN_INIT);
-    materialise(options_, *ranks_, tree_);
+    materialise(options_, *ranks_, tree_, run_.has_values);
     make_trainer(std::move(schedule));
   }
-  if (options_.checkpoint.enable) load();
+  if (options_.checkpoint.enable && run_.has_values) load();
   compare_weights(tree_, *ranks_);
   strategies_.materialised();
+}
+
+std::shared_ptr<const data::Tokenizer> Run::open_data() {
+  auto tokenizer = data::Tokenizer::load(options_.tokenizer_path);
+  check_vocabulary(tokenizer->vocab_size(), options_.tokenizer_path.native(), facts_.vocab_size);
+  // Of several ranks none leaves alone, in the loader as little as inside a step.
+  source_ =
+      std::make_unique<LoaderSource>(open_training_data(options_, tokenizer, ranks_->alone() ? run_.stop : nullptr));
+  return tokenizer;
 }
 
 Run::Watch::Watch(Run& run) : run_(run) {
@@ -129,7 +136,7 @@ void Run::make_tree() {
   tree_.set_mesh(ranks_->mesh());
   if (ranks_->mesh().degree(config::Axis::pp) > 1) plan_stages();
   strategies_.apply(tree_, ranks());
-  check_memory(tree_, options_.precision, run_.ranks.local_world_size, memory_capacity());
+  if (run_.has_values) check_memory(tree_, options_.precision, run_.ranks.local_world_size, memory_capacity());
   // What a checkpoint holds is whole between steps alone.
   if (run_.stop != nullptr && ranks_->alone() && !options_.checkpoint.saves()) stop_between_blocks(tree_, *run_.stop);
   if (options_.debug.deterministic) nondeterminism_.emplace(tree_);

@@ -33,7 +33,8 @@ class Run {
  public:
   /// Checks the options, joins the other ranks, compares what must be equal on all of them, opens the data, builds the
   /// model, lets strategies place it, and makes this rank's parameters. `run` and what it points to must outlive the
-  /// object; then loads a checkpoint, if it is to begin from one. Throws titan::Error, c10::Error and Interrupted; the
+  /// object; then loads a checkpoint, if it is to begin from one. A rehearsal (EngineRun::has_values is false) opens
+  /// nothing: `wrap` gives its batches. Throws titan::Error, c10::Error and Interrupted; the
   /// other ranks are told.
   explicit Run(const EngineRun& run, const WrapSource& wrap = {});
   Run(const Run&) = delete;
@@ -41,6 +42,8 @@ class Run {
 
   nn::Tree& tree() { return tree_; }
   Trainer& trainer() { return *trainer_; }
+  const Position& position() const { return position_; }
+  const config::Sizes& sizes() const { return options_.sizes; }
   comm::Communicator& ranks() { return ranks_->communicator(); }
   /// Null where each rank runs the whole chain.
   const Pipeline* pipeline() const { return pipeline_ ? &*pipeline_ : nullptr; }
@@ -66,6 +69,8 @@ class Run {
 
   void prepare(const WrapSource& wrap);
   void join();
+  /// Opens the training data; its tokenizer.
+  std::shared_ptr<const data::Tokenizer> open_data();
   /// [any thread] Says where this rank is, and has it written down.
   void dump_on_request();
   void make_tree();

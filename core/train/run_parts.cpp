@@ -37,14 +37,14 @@ void build_tree(const EngineRun& run, nn::Tree& tree) {
   tree.validate();
 }
 
-void materialise(const RunOptions& options, Ranks& ranks, nn::Tree& tree) {
+void materialise(const RunOptions& options, Ranks& ranks, nn::Tree& tree, bool has_values) {
   std::int64_t seed = options.debug.seed.value_or(draw_seed());
   if (!options.debug.seed && !ranks.alone()) {
     const at::Tensor drawn = at::full({1}, seed, at::kLong);
     ranks.communicator().world().broadcast(drawn, 0)->wait();
     seed = *drawn.data_ptr<std::int64_t>();
   }
-  tree.materialise(options.precision, at::kCPU, static_cast<std::uint64_t>(seed));
+  tree.materialise(options.precision, has_values ? at::kCPU : at::kMeta, static_cast<std::uint64_t>(seed));
   log_info("train", "seed ", seed,
            options.debug.seed ? "" : concat(": drawn, repeat this run with --debug.seed=", seed));
   log_info("train", "precision: ", describe(options.precision));

@@ -100,14 +100,14 @@ Outlook Validator::agree_on(const std::vector<data::Batch>& batches) const {
 double Validator::loss_of(std::vector<data::Batch>& batches, std::int64_t first) {
   if (options_.pipeline == nullptr) return batch_loss(batches.front(), first);
   PipelineGroup group{{}, first, false, 0};
-  for (data::Batch& batch : batches) group.micro_batches.push_back(own_part(batch, options_.strategies));
+  for (data::Batch& batch : batches) group.micro_batches.push_back(own_part(batch, options_.strategies, tree_.device()));
   return options_.pipeline->evaluate(group);
 }
 
 double Validator::batch_loss(data::Batch& batch, std::int64_t index) {
   const MicroBatchEvent event{.index = index, .is_last = false, .training = false};
   if (options_.strategies != nullptr) options_.strategies->micro_batch_begin(event);
-  const MicroBatch tensors = own_part(batch, options_.strategies);
+  const MicroBatch tensors = own_part(batch, options_.strategies, tree_.device());
   const at::Tensor loss = tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
   if (options_.strategies != nullptr) options_.strategies->micro_batch_end(event);
   return loss.item<double>();

@@ -21,6 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kLookEvery = std::chrono::milliseconds(300);
 constexpr auto kLookEveryPerRank = std::chrono::milliseconds(1);
+constexpr std::chrono::milliseconds kLongestGap = std::chrono::seconds(5);
 constexpr auto kEndTime = std::chrono::seconds(1);
 // Each is some requests to a store that many ranks ask at once.
 constexpr std::ptrdiff_t kRanksOfAPiece = 128;
@@ -59,7 +60,8 @@ struct Hold {
   std::int64_t number;
   std::string identity, who;  // of the process, and "rank 1"; empty: not begun
   std::int64_t num_beats = -1;
-  Clock::time_point last_sign{};  // of a process that this one cannot see
+  Clock::time_point looked{};          // last, at a process that this one cannot see
+  std::chrono::nanoseconds silence{};  // since its last sign of life
   bool is_over = false, is_silent = false;
 };
 
@@ -191,14 +193,16 @@ struct Watch::State {
   /// As counts_until(), of a process that only those beside it can see.
   Clock::time_point listen_to(Hold& hold) const {
     const std::int64_t num_beats = store->add(beat_key(hold.number), 0);
-    if (std::exchange(hold.num_beats, num_beats) != num_beats) hold.last_sign = Clock::now();
-    const Clock::time_point until = hold.last_sign + holder_silence;
-    const bool was_silent = std::exchange(hold.is_silent, until <= Clock::now());
+    const Clock::time_point now = Clock::now();
+    // A stall of this process is no silence of the other.
+    hold.silence += std::min<Clock::duration>(now - std::exchange(hold.looked, now), std::max(kLongestGap, 2 * period));
+    if (std::exchange(hold.num_beats, num_beats) != num_beats) hold.silence = {};
+    const bool was_silent = std::exchange(hold.is_silent, hold.silence >= holder_silence);
     if (hold.is_silent && !was_silent) {
       log_warning("comm", hold.who, ", on another machine, holds the deadlines of all ranks and has given no sign of ",
                   "life for ", seconds_text(holder_silence.count() * 1'000'000), ": they count again");
     }
-    return until;
+    return hold.is_silent ? Clock::time_point::min() : now + (holder_silence - hold.silence);
   }
 
   void answer_alarm() {

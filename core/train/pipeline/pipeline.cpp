@@ -11,6 +11,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/position.hpp"
+#include "core/tensor/values.hpp"
 
 namespace titan::train {
 
@@ -57,7 +58,7 @@ class Pipeline::Pass {
     const Message message = schedule::message_of(action, table_.num_stages()).value();
     if (schedule::is_send(action)) return send(message);
     if (message.is_gradient) return pipeline_.transfers_.receive_gradient(message, live(action).output);
-    pipeline_.transfers_.receive_activation(message, kind(message));
+    pipeline_.transfers_.receive_activation(message, kind(message), pipeline_.tree_.device());
   }
 
   void send(const Message& message) {
@@ -82,7 +83,7 @@ class Pipeline::Pass {
         pipeline_.tree_.forward(nn::Stage{stage.index, stage.first, stage.count}, input, batch.positions);
     if (is_last(action.stage)) {
       output = pipeline_.tree_.loss(output, batch.labels);
-      loss_sum_ += output.item<double>();
+      loss_sum_ += tensor::number_in(output);
     } else {
       make({false, action.stage, action.stage + 1, action.micro_batch}, output.detach().contiguous());
     }

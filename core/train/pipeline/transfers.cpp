@@ -79,9 +79,9 @@ const Transfers::Form& Transfers::form(const Message& message, const Kind& kind)
       .first->second;
 }
 
-void Transfers::receive_activation(const Message& message, const Kind& kind) {
+void Transfers::receive_activation(const Message& message, const Kind& kind, at::Device device) {
   const Form& made = form(message, kind);
-  post(message, at::empty(made.sizes, made.dtype));
+  post(message, at::empty(made.sizes, at::TensorOptions(device).dtype(made.dtype)));
 }
 
 void Transfers::receive_gradient(const Message& message, const at::Tensor& activation) {

@@ -29,8 +29,8 @@ class Transfers {
 
   /// Starts to send. The tensor must not be changed before finish().
   void send(const schedule::Message& message, const at::Tensor& tensor, const Kind& kind);
-  /// Posts the receive of an activation.
-  void receive_activation(const schedule::Message& message, const Kind& kind);
+  /// Posts the receive of an activation, on the device that its stage computes on.
+  void receive_activation(const schedule::Message& message, const Kind& kind, at::Device device);
   /// Posts the receive of a gradient, which is like the activation that was sent.
   void receive_gradient(const schedule::Message& message, const at::Tensor& activation);
   /// Waits for a tensor whose receive was posted.

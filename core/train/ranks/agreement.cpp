@@ -23,6 +23,10 @@ Outlook agree(const Ranks* ranks, const Outlook& mine) {
     sums[first_signal + static_cast<std::size_t>(mine.stop_signal)] = 1;
   }
   comm::sum_over(ranks->communicator().world(), sums);
+  if (!ranks->communicator().moves_data()) {
+    const std::int64_t degree = data_degree(ranks->mesh());
+    return {mine.num_tokens * degree, mine.num_valid * degree, 0, 0};
+  }
   Outlook all{static_cast<std::int64_t>(sums[0]), static_cast<std::int64_t>(sums[1]),
               static_cast<std::int64_t>(sums[2]), 0};
   for (int signal = kSignals - 1; signal > 0; --signal) {

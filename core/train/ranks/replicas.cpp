@@ -12,6 +12,7 @@
 
 #include "core/base/error.hpp"
 #include "core/base/hashing.hpp"
+#include "core/tensor/values.hpp"
 #include "core/train/ranks/agreement.hpp"
 
 namespace titan::train {
@@ -20,6 +21,7 @@ namespace {
 using config::Axis;
 
 std::int64_t hash_of(const at::Tensor& tensor) {
+  if (!tensor::has_values(tensor)) return 0;
   const at::Tensor plain = tensor.detach().contiguous();
   const std::string_view bytes(static_cast<const char*>(plain.const_data_ptr()), plain.nbytes());
   return std::bit_cast<std::int64_t>(hash64(bytes, static_cast<std::uint64_t>(plain.numel())));

@@ -108,9 +108,11 @@ void Strategies::discard() {
 
 void Strategies::updated() { call("updated", &titan_strategy_v1::updated); }
 
-MicroBatch own_part(data::Batch& batch, const Strategies* strategies) {
+MicroBatch own_part(data::Batch& batch, const Strategies* strategies, at::Device device) {
   MicroBatch tensors = view(batch);
-  return strategies == nullptr ? tensors : strategies->split_batch(tensors);
+  if (strategies != nullptr) tensors = strategies->split_batch(tensors);
+  // Positions stay where their values can be read: they say where documents begin.
+  return {tensors.tokens.to(device), tensors.labels.to(device), tensors.positions};
 }
 
 }  // namespace titan::train

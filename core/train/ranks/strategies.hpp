@@ -50,6 +50,6 @@ class Strategies {
 
 /// Views of a batch as tensors, of this rank's part where strategies (null: none) split it. Valid while the batch
 /// lives.
-MicroBatch own_part(data::Batch& batch, const Strategies* strategies);
+MicroBatch own_part(data::Batch& batch, const Strategies* strategies, at::Device device);
 
 }  // namespace titan::train

@@ -17,10 +17,8 @@ namespace {
 void set_memory(const at::Tensor& tensor, bool allocated) {
   auto* storage = tensor.storage().unsafeGetStorageImpl();
   const auto bytes = allocated ? static_cast<std::size_t>(tensor.numel()) * tensor.element_size() : 0;
-  if (!tensor.is_meta()) {
-    storage->set_data_ptr_noswap(allocated ? storage->allocator()->allocate(bytes)
-                                           : c10::DataPtr(nullptr, tensor.device()));
-  }
+  storage->set_data_ptr_noswap(allocated ? storage->allocator()->allocate(bytes)
+                                         : c10::DataPtr(nullptr, tensor.device()));
   storage->set_nbytes(bytes);
 }
 
