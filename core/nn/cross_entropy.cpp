@@ -22,7 +22,8 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& logits, const at::Tensor& labels) {
     const std::int64_t rows = logits.size(0), vocab = logits.size(1);
-    at::Tensor tops = at::empty({rows}, at::kFloat), inverse_sums = at::empty_like(tops), losses = at::empty_like(tops);
+    at::Tensor tops = at::empty({rows}, logits.options().dtype(at::kFloat)), inverse_sums = at::empty_like(tops),
+               losses = at::empty_like(tops);
     with_element_type(logits, [&](auto element) {
       const auto* from = logits.const_data_ptr<decltype(element)>();
       const auto* label = labels.const_data_ptr<std::int64_t>();

@@ -25,7 +25,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight, double eps) {
     const std::int64_t dim = weight.numel(), rows = x.numel() / dim;
-    at::Tensor out = at::empty_like(x), scale = at::empty({rows}, at::kFloat);
+    at::Tensor out = at::empty_like(x), scale = at::empty({rows}, x.options().dtype(at::kFloat));
     with_element_type(x, [&](auto element) {
       using T = decltype(element);
       const T *from = x.const_data_ptr<T>(), *factor = weight.const_data_ptr<T>();
@@ -44,7 +44,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
     const at::Tensor &x = saved[0], &weight = saved[1], &scale = saved[2], grad = grads[0].contiguous();
     const std::int64_t dim = weight.numel(), rows = x.numel() / dim;
     const std::int64_t parts = (rows + kRowsOfPartialSum - 1) / kRowsOfPartialSum;
-    at::Tensor grad_x = at::empty_like(x), partial = at::zeros({parts, dim}, at::kFloat);
+    at::Tensor grad_x = at::empty_like(x), partial = at::zeros({parts, dim}, x.options().dtype(at::kFloat));
     with_element_type(x, [&](auto element) {
       using T = decltype(element);
       const T *g = grad.const_data_ptr<T>(), *from = x.const_data_ptr<T>(), *factor = weight.const_data_ptr<T>();

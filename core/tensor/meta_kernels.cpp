@@ -3,6 +3,7 @@
 #include "core/tensor/meta_kernels.hpp"
 
 #include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
 #include <torch/library.h>
 
 #include <tuple>
@@ -45,6 +46,22 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(
   return {by_token(query, query.scalar_type()), by_token(key, key.scalar_type()), by_token(value, value.scalar_type())};
 }
 
+/// Element by element over two shapes that broadcast, or over one.
+at::Tensor& logical_binary(const at::Tensor& self, const at::Tensor& other, at::Tensor& out) {
+  out.resize_(at::infer_size(self.sizes(), other.sizes()));
+  return out;
+}
+
+at::Tensor& logical_not(const at::Tensor& self, at::Tensor& out) {
+  out.resize_(self.sizes());
+  return out;
+}
+
+at::Tensor where(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other) {
+  const std::vector<std::int64_t> both = at::infer_size(self.sizes(), other.sizes());
+  return at::empty(at::infer_size(condition.sizes(), both), condition.options().dtype(at::result_type(self, other)));
+}
+
 /// The update is in place: nothing is allocated.
 template <class Rate>
 void fused_adam(at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, Rate,
@@ -61,6 +78,9 @@ void register_meta_kernels() {
     made->impl("embedding_dense_backward", &embedding_dense_backward);
     made->impl("_scaled_dot_product_flash_attention_for_cpu", &flash_attention);
     made->impl("_scaled_dot_product_flash_attention_for_cpu_backward", &flash_attention_backward);
+    for (const char* op : {"logical_and.out", "logical_or.out", "logical_xor.out"}) made->impl(op, &logical_binary);
+    made->impl("logical_not.out", &logical_not);
+    made->impl("where.self", &where);
     made->impl("_fused_adam_", &fused_adam<double>);
     made->impl("_fused_adamw_", &fused_adam<double>);
     return made;

@@ -7,20 +7,11 @@
 
 #include "core/base/error.hpp"
 #include "core/base/plugin_call.hpp"
+#include "core/comm/description.hpp"
 #include "titan/abi/base.h"
 #include "titan/torch/error.hpp"
 
 namespace titan::train {
-namespace {
-
-// libtorch's CPU allocator reports a shortage as a plain c10::Error.
-bool is_out_of_memory(std::string_view text) {
-  return text.find("not enough memory") != std::string_view::npos ||
-         text.find("can't allocate memory") != std::string_view::npos;
-}
-
-}  // namespace
-
 Ending ending_of(const std::exception_ptr& failure) {
   try {
     try {
@@ -51,7 +42,7 @@ void rethrow_for_host() {
   } catch (const c10::Error& error) {
     const std::string_view text = error.what_without_backtrace();
     if (const auto code = strategy::backward_error_code(error)) throw_abi_error(*code, std::string(text));
-    if (is_out_of_memory(text)) throw ResourceError("[train] out of memory: ", text);
+    if (comm::is_out_of_memory()) throw ResourceError("[train] out of memory: ", text);
     throw InternalError("[libtorch] ", text);
   } catch (const std::bad_alloc&) {
     throw ResourceError("[train] out of memory: use smaller micro-batches or a smaller model");

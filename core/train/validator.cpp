@@ -100,7 +100,8 @@ Outlook Validator::agree_on(const std::vector<data::Batch>& batches) const {
 double Validator::loss_of(std::vector<data::Batch>& batches, std::int64_t first) {
   if (options_.pipeline == nullptr) return batch_loss(batches.front(), first);
   PipelineGroup group{{}, first, false, 0};
-  for (data::Batch& batch : batches) group.micro_batches.push_back(own_part(batch, options_.strategies, tree_.device()));
+  for (data::Batch& batch : batches)
+    group.micro_batches.push_back(own_part(batch, options_.strategies, tree_.device()));
   return options_.pipeline->evaluate(group);
 }
 

@@ -22,7 +22,9 @@ void UnusedParameters::check() const {
     }
   }
   if (parameters.empty()) return;
-  const at::Tensor used = at::tensor(flags, at::kFloat).to(parameters.front().storage().device());
+  // In a rehearsal parameters have no values; these flags have.
+  const at::Device device = parameters.front().storage().device();
+  const at::Tensor used = at::tensor(flags, at::kFloat).to(device.is_meta() ? at::kCPU : device);
   ranks_.all_reduce(used, strategy::Reduce::max).wait();
   const at::Tensor seen = used.cpu();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
