@@ -112,6 +112,7 @@ WorkPtr Channel::start(const std::string& group, const Call& call, const Start& 
       work->work->complete();
     }
   } catch (...) {
+    if (is_out_of_memory()) fail_without_memory(work->record, error_text());
     fail(work->record, concat("[comm] a call failed: ", describe(work->record), ": ", error_text()));
   }
   work->work->watch([records = records_, id = work->record.id](WorkState state, std::int64_t when) {
@@ -145,6 +146,7 @@ bool Channel::await_or_fail(Work::Impl& pending) {
   pending.work->watch([&](WorkState state, std::int64_t when) { note(record, state, when); });
   pending.work->watch(nullptr);
   if (const std::string failure = pending.work->failure(); !failure.empty()) {
+    if (pending.work->is_out_of_memory()) fail_without_memory(record, failure);
     const std::string what = concat(describe(record), ", elapsed ", seconds_text(now - record.created));
     if (late.empty()) {
       // A rank that fails says why before it breaks its connections: this looks, and its cause is this rank's too.
@@ -180,7 +182,7 @@ std::string Channel::explain_late(const WorkRecord& record) {
   return concat("[comm] a call was not done in time: ", with_comma(found.missing), what, found.more);
 }
 
-void Channel::fail(const WorkRecord& record, const std::string& text) {
+void Channel::note_failure(const WorkRecord& record, const std::string& text) {
   WorkRecord failed = record;
   failed.state = WorkState::failed;
   failed.retired = true;
@@ -191,7 +193,18 @@ void Channel::fail(const WorkRecord& record, const std::string& text) {
   });
   owner().abort(text);
   if (records_->on_retired) records_->on_retired(failed);
+}
+
+void Channel::fail(const WorkRecord& record, const std::string& text) {
+  note_failure(record, text);
   throw PeerError(text);
+}
+
+void Channel::fail_without_memory(const WorkRecord& record, const std::string& text) {
+  const std::string own = text.starts_with("[memory] ") ? text : concat("[comm] out of memory: ", text);
+  const std::string whole = concat(own, "\n  for a call: ", describe(record));
+  note_failure(record, whole);
+  throw ResourceError(whole);
 }
 
 Work::Work(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -67,6 +67,10 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Says why a call was not done in time, after telling the witness.
   std::string explain_late(const WorkRecord& record);
   [[noreturn]] void fail(const WorkRecord& record, const std::string& text);
+  /// Fails a call that this rank had no memory for: nobody else has to do with it.
+  [[noreturn]] void fail_without_memory(const WorkRecord& record, const std::string& text);
+  /// Writes a failed call down and gives the rank's calls up.
+  void note_failure(const WorkRecord& record, const std::string& text);
 
   Communicator* owner_;
   ChannelFacts facts_;

@@ -2,6 +2,10 @@
 
 #include <c10/util/Exception.h>
 
+#include <new>
+#include <string_view>
+
+#include "core/base/error.hpp"
 #include "core/base/number_runs.hpp"
 #include "core/base/text.hpp"
 
@@ -56,6 +60,25 @@ std::string error_text(const std::exception_ptr& error) {
     return known.what();
   } catch (...) {
     return "unknown error";
+  }
+}
+
+bool is_out_of_memory(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (const c10::OutOfMemoryError&) {
+    return true;
+  } catch (const c10::Error& known) {
+    // libtorch's CPU allocator reports a shortage as a plain error.
+    const std::string_view text = known.what_without_backtrace();
+    return text.find("not enough memory") != std::string_view::npos ||
+           text.find("can't allocate memory") != std::string_view::npos;
+  } catch (const ResourceError&) {
+    return true;
+  } catch (...) {
+    return false;
   }
 }
 

@@ -32,4 +32,7 @@ std::string describe(const at::Tensor& tensor);
 /// What an exception says, the one being handled by default; libtorch's without their backtrace.
 std::string error_text(const std::exception_ptr& error = std::current_exception());
 
+/// Whether an exception, the one being handled by default, says that this process has no memory left.
+bool is_out_of_memory(const std::exception_ptr& error = std::current_exception());
+
 }  // namespace titan::comm

@@ -1,6 +1,7 @@
 #include "core/comm/timed_work.hpp"
 
 #include "core/base/error.hpp"
+#include "core/comm/description.hpp"
 
 namespace titan::comm {
 
@@ -19,12 +20,17 @@ void TimedWork::complete() { end(WorkState::completed, {}); }
 
 void TimedWork::fail(const std::string& text) { end(WorkState::failed, text.empty() ? "unknown error" : text); }
 
-void TimedWork::end(WorkState state, const std::string& text) {
+void TimedWork::fail(const std::exception_ptr& error) {
+  end(WorkState::failed, error_text(error), comm::is_out_of_memory(error));
+}
+
+void TimedWork::end(WorkState state, const std::string& text, bool is_out_of_memory) {
   {
     const std::lock_guard lock(mutex_);
     if (completed_) return;
     completed_ = true;
     failure_ = text;
+    is_out_of_memory_ = is_out_of_memory;
     ended_ = monotonic_nanoseconds();
     if (watcher_) watcher_(state, ended_);
   }
@@ -39,6 +45,11 @@ bool TimedWork::wait_until(Clock::time_point deadline) {
 std::string TimedWork::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
+}
+
+bool TimedWork::is_out_of_memory() const {
+  const std::lock_guard lock(mutex_);
+  return is_out_of_memory_;
 }
 
 void TimedWork::watch(Watcher watcher) {

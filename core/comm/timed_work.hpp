@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Work.hpp>
@@ -26,6 +27,8 @@ class TimedWork : public c10d::Work {
   void complete();
   /// Ends it with an error; `text` says why.
   void fail(const std::string& text);
+  /// Ends it with an exception of this rank's own work on it.
+  void fail(const std::exception_ptr& error);
 
   /// Waits for the end. False: the deadline passed.
   bool wait_until(Clock::time_point deadline);
@@ -33,6 +36,8 @@ class TimedWork : public c10d::Work {
   virtual bool join(Clock::time_point deadline) { return wait_until(deadline); }
   /// Why it failed; empty: it did not.
   std::string failure() const;
+  /// Whether it failed because this process has no memory left, whatever others do.
+  bool is_out_of_memory() const;
   /// Tells `watcher` what has happened so far and what happens from now on; null: nobody.
   void watch(Watcher watcher);
 
@@ -40,10 +45,11 @@ class TimedWork : public c10d::Work {
   bool isSuccess() const override;
 
  private:
-  void end(WorkState state, const std::string& text);
+  void end(WorkState state, const std::string& text, bool is_out_of_memory = false);
 
   Watcher watcher_;
   std::string failure_;
+  bool is_out_of_memory_ = false;
   std::int64_t started_ = 0, ended_ = 0;
 };
 

@@ -193,6 +193,22 @@ TEST_F(MemoryTest, ALimitEndsTheRunWhereItIsPassed) {
   EXPECT_THAT(outcome.err, testing::ContainsRegex("limit: 1[.]0 MiB \\(--debug.memory_limit_gib\\)"));
 }
 
+TEST_F(MemoryTest, ALimitThatIsPassedInACallOfRanksIsNoLossOfAConnection) {
+  // What a reduce-scatter takes on the thread of the connection is asked for above all else.
+  for (const char* limit : {"0.052", "0.054", "0.058"}) {
+    const Outcome outcome =
+        titan({"launch", "--nproc-per-node", "2", "--", "train", "--module", "llama3", "--config", "llama3_debugmodel"})
+            .args({"--training.num_tokens_per_microbatch_per_dp_rank=256", "--training.max_context_length=128",
+                   "--training.num_threads=1", "--training.steps=2", "--debug.memory_limit_gib", limit})
+            .args({"--dump_folder", dump_folder(), "--hf_assets_path", source("tests/assets/tokenizer"),
+                   "--dataloader.dataset_path", source("tests/assets/corpus")})
+            .run();
+    EXPECT_THAT(outcome, ExitsWith(71)) << limit;
+    EXPECT_THAT(outcome.err, testing::HasSubstr("by kind: parameter "));
+    EXPECT_THAT(outcome.err, testing::Not(testing::HasSubstr("connection")));
+  }
+}
+
 TEST_F(MemoryTest, WhatTheSystemDoesNotGiveIsReportedToo) {
   // The logits of one micro-batch are 2 GiB.
   const Outcome outcome =

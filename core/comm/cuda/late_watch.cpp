@@ -5,8 +5,6 @@
 #include <mutex>
 #include <thread>
 
-#include "core/comm/description.hpp"
-
 namespace titan::comm {
 namespace {
 
@@ -20,7 +18,7 @@ bool DeviceWork::join(Clock::time_point) {
   try {
     inner_->wait();
   } catch (...) {
-    fail(error_text());
+    fail(std::current_exception());
   }
   return true;
 }
@@ -29,9 +27,9 @@ void DeviceWork::look() {
   try {
     if (!inner_->isCompleted()) return;
     const std::exception_ptr problem = inner_->isSuccess() ? nullptr : inner_->exception();
-    problem == nullptr ? complete() : fail(error_text(problem));
+    problem == nullptr ? complete() : fail(problem);
   } catch (...) {
-    fail(error_text());
+    fail(std::current_exception());
   }
 }
 

@@ -64,7 +64,7 @@ void finish(TimedWork& work, InnerWork&& inner) {
     inner.reset();
     work.complete();
   } catch (const std::exception&) {
-    work.fail(error_text());
+    work.fail(std::current_exception());
   }
 }
 
@@ -159,7 +159,7 @@ class GlooBackend : public ProcessBackend {
         start = nullptr;
         work->complete();
       } catch (const std::exception&) {
-        work->fail(error_text());
+        work->fail(std::current_exception());
       }
     });
     return work;

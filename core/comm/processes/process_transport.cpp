@@ -209,6 +209,7 @@ c10::intrusive_ptr<ProcessBackend> ProcessTransport::connect(const BackendParts&
   try {
     if (status == std::future_status::ready) return made.get();
   } catch (const std::exception&) {
+    if (is_out_of_memory()) throw;
     problem = error_text();
   }
   // A rank that fails says why before it breaks its connections.

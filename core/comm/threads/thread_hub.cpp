@@ -98,16 +98,16 @@ void ThreadHub::finish(std::vector<Arrival>& arrivals) {
     arrival.work->begin();
     shares.push_back(std::move(arrival.share));
   }
-  std::string failure;
+  std::exception_ptr failure;
   try {
     exchange(shares);
   } catch (const std::exception&) {
-    failure = error_text();
+    failure = std::current_exception();
   }
-  if (!failure.empty()) abort(failure);
+  if (failure != nullptr) abort(error_text(failure));
   // The shares' tensors are let go first: who waits may look at their reference counts.
   shares.clear();
-  for (const Arrival& arrival : arrivals) failure.empty() ? arrival.work->complete() : arrival.work->fail(failure);
+  for (const Arrival& arrival : arrivals) failure == nullptr ? arrival.work->complete() : arrival.work->fail(failure);
 }
 
 ThreadHub::WorkPointer ThreadHub::send(const ChannelFacts& facts, const WorkRecord& record, const at::Tensor& tensor,
@@ -149,9 +149,12 @@ ThreadHub::WorkPointer ThreadHub::post(const ChannelFacts& facts, const WorkReco
   lock.unlock();
   mine.work->begin();
   theirs.work->begin();
-  {
+  try {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     to.copy_(from);
+  } catch (const std::exception&) {
+    theirs.work->fail(std::current_exception());
+    throw;
   }
   mine.work->complete();
   theirs.work->complete();

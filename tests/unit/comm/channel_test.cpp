@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <new>
 #include <thread>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
@@ -97,6 +98,22 @@ class Inquisitive : public Transport {
   bool waits = false, waited_when_asked = false, recovered = false;
 };
 
+/// Has no memory for any call.
+class Penniless : public Inquisitive {
+ public:
+  class Backend : public c10d::Backend {
+   public:
+    Backend() : c10d::Backend(0, 2) {}
+    const std::string getBackendName() const override { return "penniless"; }
+    c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>&, const c10d::AllreduceOptions&) override {
+      throw std::bad_alloc();
+    }
+  };
+  c10::intrusive_ptr<c10d::Backend> open(const ChannelFacts&, milliseconds) override {
+    return c10::make_intrusive<Backend>();
+  }
+};
+
 TEST(Waiting, IsSaidWhileTheReasonOfAFailureIsFound) {
   const auto transport = std::make_shared<Inquisitive>();
   Communicator communicator(config::Mesh({1, 1, -1, 1, 1}, 2), 0, transport);
@@ -104,6 +121,25 @@ TEST(Waiting, IsSaidWhileTheReasonOfAFailureIsFound) {
   EXPECT_THAT(peer_error([&] { communicator.world().all_reduce(at::ones({2}))->wait(); }), HasSubstr("a call failed"));
   EXPECT_TRUE(transport->waited_when_asked);
   EXPECT_FALSE(transport->waits) << "nor afterwards";
+}
+
+TEST(OutOfMemory, OfACallIsNoLossOfAConnection) {
+  const auto transport = std::make_shared<Inquisitive>();
+  Communicator communicator(config::Mesh({1, 1, -1, 1, 1}, 2), 0, transport);
+  transport->work->fail(
+      std::make_exception_ptr(c10::OutOfMemoryError({__func__, __FILE__, 1}, "[memory] out: 8 bytes")));
+  try {
+    communicator.world().all_reduce(at::ones({2}))->wait();
+    FAIL() << "the call went well";
+  } catch (const ResourceError& error) {
+    EXPECT_STREQ(error.what(), "[memory] out: 8 bytes\n  for a call: all_reduce, sequence 1, group world (ranks 0, 1)");
+  }
+  EXPECT_FALSE(transport->waited_when_asked) << "nobody else is asked about it";
+}
+
+TEST(OutOfMemory, WhileACallIsStartedIsTold) {
+  Communicator communicator(config::Mesh({1, 1, -1, 1, 1}, 2), 0, std::make_shared<Penniless>());
+  EXPECT_THROW(communicator.world().all_reduce(at::ones({2})), ResourceError);
 }
 
 TEST(Waiting, ThatEndsLateAfterAllLeavesNoTrouble) {
