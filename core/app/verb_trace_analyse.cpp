@@ -11,16 +11,21 @@
 namespace titan::app {
 namespace {
 
+[[noreturn]] void refuse(const trace::UnreadableDump& dump) {
+  if (dump.is_closed) throw InputError(dump.reason);
+  throw DataError(dump.reason);
+}
+
 void run(const Session& session, const config::Invocation& invocation) {
   const config::CommandLine line = session.read(*invocation.verb, invocation.words);
   if (line.positionals.size() != 1) throw UsageError("[trace] analyse takes one folder: titan trace analyse DIR");
   std::optional<std::string> prefix;
   if (line.has("prefix")) prefix = line.last("prefix");
   const trace::Dumps dumps = trace::read_dumps(dumps_folder(line.positionals.front()), prefix);
-  if (dumps.ranks.empty()) throw DataError(dumps.unreadable.front().reason);
+  if (dumps.ranks.empty()) refuse(dumps.unreadable.front());
   const trace::Analysis analysis = trace::analyse(dumps);
   print(line.has("json") ? dump_json(dumps, analysis) : dump_report(dumps, analysis));
-  if (!dumps.unreadable.empty()) throw DataError(dumps.unreadable.front().reason);
+  if (!dumps.unreadable.empty()) refuse(dumps.unreadable.front());
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct DumpGroup {
 struct DumpFacts {
   std::string place, cause, reason;
   std::int64_t world_size = 0, forgotten = 0;
+  std::int64_t rank = -1;  // that wrote it; -1: it does not say
 };
 
 struct Dump {
@@ -58,6 +59,7 @@ struct Dump {
 struct UnreadableDump {
   std::int64_t rank = 0;
   std::string reason;
+  bool is_closed = false;  // it cannot be opened: what it holds is not known
 };
 
 struct Dumps {
@@ -78,7 +80,8 @@ void read_dump(std::string bytes, std::int64_t rank, const std::string& source, 
 
 /// Reads all files of a folder whose names are `prefix` and a rank; without a prefix the one that they all have, or
 /// "rank_". A folder of a run is searched for its comm_traces. InputError: no folder, or no dumps in it; UsageError:
-/// several prefixes. A file that is no dump is listed; one that was asked for before others failed is set aside, and so
+/// several prefixes. A file that is no dump, or another
+/// rank's than its name says, is listed; one that was asked for before others failed is set aside, and so
 /// is one of another run than the newest: it says another number of ranks.
 Dumps read_dumps(const std::filesystem::path& folder, const std::optional<std::string>& prefix);
 

@@ -35,6 +35,8 @@ struct Transfers {
   std::vector<const Call*> sends, receives;
 };
 
+constexpr std::int64_t kAnotherTimeNs = std::int64_t{600} * 1'000'000'000;
+
 class Analyser {
  public:
   explicit Analyser(const Dumps& dumps) : dumps_(dumps) {
@@ -44,6 +46,7 @@ class Analyser {
   Analysis analyse() {
     collect();
     list_ranks();
+    find_another_time();
     for (std::size_t group = 0; group < analysis_.groups.size(); ++group) {
       compare_collectives(group);
       compare_transfers(group);
@@ -151,6 +154,25 @@ class Analyser {
     return state;
   }
 
+  /// Ranks of one run wait for each other: none ends long before another one begins.
+  void find_another_time() {
+    std::int64_t earliest_end = 0;
+    for (const Dump& dump : dumps_.ranks) {
+      if (dump.calls.empty()) continue;
+      const std::int64_t end = dump.calls.back().created_ns;
+      if (earliest_end == 0 || end < earliest_end) earliest_end = end;
+    }
+    for (const Dump& dump : dumps_.ranks) {
+      if (dump.calls.empty()) continue;
+      if (dump.calls.front().created_ns > earliest_end + kAnotherTimeNs) {
+        analysis_.after.push_back(dump.rank);
+      } else if (dump.calls.back().created_ns < earliest_end + kAnotherTimeNs) {
+        analysis_.before.push_back(dump.rank);
+      }
+    }
+    if (analysis_.after.empty()) analysis_.before.clear();
+  }
+
   // Collectives.
 
   void compare_collectives(std::size_t number) {
@@ -161,7 +183,7 @@ class Analyser {
     for (const std::int64_t sequence : sequences) {
       Finding finding = finding_at(number, sequence);
       if (!judge(finding)) {
-        ++analysis_.num_matched;
+        ++(finding.callers.size() == dumped_[number].size() ? analysis_.num_matched : analysis_.num_partial);
         continue;
       }
       // What comes after it in this group follows from it.

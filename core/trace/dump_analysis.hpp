@@ -56,6 +56,9 @@ struct Analysis {
   bool is_circle = false;
   bool has_open = false;        // some rank has a call that is not over
   std::size_t num_matched = 0;  // collectives that all members made and finished
+  std::size_t num_partial = 0;  // collectives that are complete, but not in the dumps of all: dropped, or not reached
+  /// Ranks whose dumps end long before those of others begin, and those others.
+  std::vector<std::int64_t> before, after;
 
   /// Whether nothing is wrong, and nothing open.
   bool is_consistent() const { return findings.empty() && !has_open; }

@@ -85,6 +85,27 @@ void set_other_runs_aside(Dumps& dumps) {
              [&](const Dump& dump) { return dump.facts && dump.facts->world_size != world_size; });
 }
 
+/// A copy under another name would be compared with itself.
+void refuse_other_rank(Dumps& dumps) {
+  const Dump& dump = dumps.ranks.back();
+  if (!dump.facts || dump.facts->rank < 0 || dump.facts->rank == dump.rank) return;
+  const std::string reason = concat("[trace] a dump of rank ", dump.facts->rank, " is named as one of rank ", dump.rank,
+                                    ": ", printable(dump.file), ": a copy, or dumps of several runs in one folder");
+  dumps.unreadable.push_back({dump.rank, reason});
+  dumps.ranks.pop_back();
+}
+
+void read_one(const fs::path& path, std::int64_t rank, Dumps& dumps) {
+  try {
+    read_dump(read_file(path, kMostBytes), rank, path.native(), dumps);
+    refuse_other_rank(dumps);
+  } catch (const InputError& error) {
+    dumps.unreadable.push_back({rank, error.what(), true});
+  } catch (const Error& error) {
+    dumps.unreadable.push_back({rank, error.what()});
+  }
+}
+
 }  // namespace
 
 Dumps read_dumps(const fs::path& folder, const std::optional<std::string>& prefix) {
@@ -103,11 +124,7 @@ Dumps read_dumps(const fs::path& folder, const std::optional<std::string>& prefi
   Dumps dumps;
   dumps.folder = place.native();
   for (const auto& [rank, path] : files) {
-    try {
-      read_dump(read_file(path, kMostBytes), rank, path.native(), dumps);
-    } catch (const Error& error) {
-      dumps.unreadable.push_back({rank, error.what()});
-    }
+    read_one(path, rank, dumps);
   }
   set_other_runs_aside(dumps);
   set_older_aside(dumps);

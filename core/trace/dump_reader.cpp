@@ -226,9 +226,12 @@ class DumpReader {
   void read_facts(const Value& root) {
     const std::optional<Value> titan = root.field("titan");
     if (!titan || titan->kind() != Kind::dict) return;
-    dump_.facts =
-        DumpFacts{text_or_empty(*titan, "place"), text_or_empty(*titan, "cause"), text_or_empty(*titan, "reason"),
-                  integer_or(*titan, "world_size", 0), std::max<std::int64_t>(integer_or(*titan, "forgotten", 0), 0)};
+    dump_.facts = DumpFacts{text_or_empty(*titan, "place"),
+                            text_or_empty(*titan, "cause"),
+                            text_or_empty(*titan, "reason"),
+                            integer_or(*titan, "world_size", 0),
+                            std::max<std::int64_t>(integer_or(*titan, "forgotten", 0), 0),
+                            integer_or(*titan, "rank", -1)};
   }
 
   const std::string& source_;

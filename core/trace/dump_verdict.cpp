@@ -38,7 +38,9 @@ class Verdict {
       tell_reason(cause);
       advise(cause);
     }
+    note_unreadable();
     note_other_runs();
+    note_another_time();
     return std::move(text_);
   }
 
@@ -49,14 +51,23 @@ class Verdict {
   }
 
   void nothing_wrong() {
+    if (analysis_.num_matched == 0 && analysis_.num_partial > 0) {
+      line("nothing could be compared in these dumps: no call is in all of them, ranks have dropped older ones");
+      line("next: keep more calls: --comm.trace_buf_size");
+      return;
+    }
     const std::size_t num_dumps = dumps_.ranks.size();
     const bool is_one = analysis_.num_matched == 1;
     line("nothing is wrong in ", num_dumps == 1 ? "this dump" : "these dumps", ": ", num_dumps,
          num_dumps == 1 ? " rank, " : " ranks, ", analysis_.num_matched,
          is_one ? " collective matches and is complete" : " collectives match and are complete");
-    if (!analysis_.without_dump.empty()) {
-      line("  not known: what ", rank_word(analysis_.without_dump), " did, there is no dump of ",
-           analysis_.without_dump.size() == 1 ? "it" : "them");
+    if (analysis_.num_partial > 0) {
+      line("  not compared: ", analysis_.num_partial, analysis_.num_partial == 1 ? " call that is" : " calls that are",
+           " not in all dumps: dropped (--comm.trace_buf_size keeps more), or not reached yet");
+    }
+    const std::vector<std::int64_t> missing = without_file(analysis_.without_dump);
+    if (!missing.empty()) {
+      line("  not known: what ", rank_word(missing), " did, there is no dump of ", missing.size() == 1 ? "it" : "them");
     }
   }
 
@@ -83,15 +94,34 @@ class Verdict {
     if (finding.problem == Problem::not_complete) {
       for (std::size_t i = 0; i < std::min(finding.waiting.size(), kMostRanks); ++i) tell_place(finding.waiting[i]);
     }
-    if (!finding.without_dump.empty()) {
-      line("  ", rank_word(finding.without_dump), " left no dump: killed, stopped, or not able to write");
+    if (const std::vector<std::int64_t> missing = without_file(finding.without_dump); !missing.empty()) {
+      line("  ", rank_word(missing), " left no dump: killed, stopped, or not able to write");
     }
     for (const Dump& dump : dumps_.older) {
       line("  rank ", dump.rank, " left an older dump alone, asked for before, when it was at ",
            printable(dump.facts->place));
     }
-    for (const UnreadableDump& dump : dumps_.unreadable)
-      line("  the dump of rank ", dump.rank, " cannot be read: ", dump.reason);
+  }
+
+  /// Those of the ranks that left no file at all.
+  std::vector<std::int64_t> without_file(std::vector<std::int64_t> ranks) const {
+    std::erase_if(ranks, [this](std::int64_t rank) {
+      return std::any_of(dumps_.unreadable.begin(), dumps_.unreadable.end(),
+                         [rank](const UnreadableDump& dump) { return dump.rank == rank; });
+    });
+    return ranks;
+  }
+
+  void note_unreadable() {
+    for (const UnreadableDump& dump : dumps_.unreadable) {
+      line("not known: what rank ", dump.rank, " did, its dump cannot be used: ", dump.reason);
+    }
+  }
+
+  void note_another_time() {
+    if (analysis_.after.empty()) return;
+    line("these may be dumps of different runs: those of ", rank_word(analysis_.before),
+         " end more than ten minutes before those of ", rank_word(analysis_.after), " begin");
   }
 
   void describe_late(std::int64_t rank, const Call* before) {

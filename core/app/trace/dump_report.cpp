@@ -31,7 +31,9 @@ std::string ranks_table(const Dumps& dumps, const Analysis& analysis) {
   for (const trace::RankState& state : analysis.ranks) {
     if (rows.size() > kMostRows) break;
     if (state.dump == nullptr) {
-      rows.push_back({concat(state.rank), "-", "no dump", "", ""});
+      const bool is_there = std::any_of(dumps.unreadable.begin(), dumps.unreadable.end(),
+                                        [&](const trace::UnreadableDump& dump) { return dump.rank == state.rank; });
+      rows.push_back({concat(state.rank), "-", is_there ? "unusable dump" : "no dump", "", ""});
       continue;
     }
     const Call* call = state.open != nullptr ? state.open : state.last;

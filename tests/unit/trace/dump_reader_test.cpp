@@ -158,13 +158,30 @@ TEST(DumpFolderTest, AFileThatIsNoDumpDoesNotHideTheOthers) {
   EXPECT_THAT(dumps.unreadable[0].reason, HasSubstr("rank_1: it ends too early"));
 }
 
+TEST(DumpFolderTest, ACopyOfAnotherRanksDumpIsNotComparedWithItself) {
+  const test::TemporaryFolder folder;
+  const std::string bytes = pickled(dump({call("all_reduce", 1, "completed")}, "step 3"));
+  folder.write("rank_0", bytes);
+  folder.write("rank_1", bytes);
+  const Dumps dumps = read_dumps(folder.path(), std::nullopt);
+  ASSERT_THAT(dumps.ranks, SizeIs(1));
+  ASSERT_THAT(dumps.unreadable, SizeIs(1));
+  EXPECT_FALSE(dumps.unreadable[0].is_closed);
+  const std::string text = verdict(dumps, analyse(dumps));
+  EXPECT_THAT(text, AllOf(HasSubstr("not known: what rank 1 did"),
+                          HasSubstr("a dump of rank 0 is named as one of rank 1: "), HasSubstr("rank_1")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("there is no dump")));
+}
+
 TEST(DumpFolderTest, WhatALargerRunLeftIsSetAside) {
   const test::TemporaryFolder folder;
   Json of_before = dump({call("all_reduce", 1, "started")}, "step 3");
   of_before["titan"]["world_size"] = 8;
   folder.write("rank_0", pickled(dump({call("all_reduce", 2, "started")}, "step 9")));
-  folder.write("rank_1", pickled(of_before));
-  folder.write("rank_5", pickled(of_before));
+  for (const int rank : {1, 5}) {
+    of_before["titan"]["rank"] = rank;
+    folder.write("rank_" + std::to_string(rank), pickled(of_before));
+  }
   const Dumps dumps = read_dumps(folder.path(), std::nullopt);
   ASSERT_THAT(dumps.ranks, SizeIs(1));
   EXPECT_THAT(dumps.others, SizeIs(2));
@@ -180,6 +197,7 @@ TEST(DumpFolderTest, WhatWasAskedForBeforeOthersFailedIsSetAside) {
   Json asked = dump({call("all_reduce", 1, "completed")}, "step 3");
   asked["titan"]["cause"] = "request";
   folder.write("rank_0", pickled(failed));
+  asked["titan"]["rank"] = 1;
   folder.write("rank_1", pickled(asked));
   const Dumps dumps = read_dumps(folder.path(), std::nullopt);
   ASSERT_THAT(dumps.ranks, SizeIs(1));
@@ -189,6 +207,7 @@ TEST(DumpFolderTest, WhatWasAskedForBeforeOthersFailedIsSetAside) {
   EXPECT_THAT(text, HasSubstr("nothing is known of rank 1\n"));
   EXPECT_THAT(text, HasSubstr("rank 1 left an older dump alone, asked for before, when it was at step 3\n"));
 
+  asked["titan"]["rank"] = 0;
   folder.write("rank_0", pickled(asked));
   EXPECT_THAT(read_dumps(folder.path(), std::nullopt).ranks, SizeIs(2));
 }

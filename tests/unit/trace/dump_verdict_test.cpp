@@ -74,6 +74,24 @@ TEST(DumpVerdictTest, SaysThatNothingIsWrong) {
   EXPECT_THAT(verdict_of({dump({kDone}), Json()}), HasSubstr("not known: what rank 1 did"));
 }
 
+TEST(DumpVerdictTest, WhereNoCallIsInAllDumpsNothingIsSaidToBeRight) {
+  const std::string text =
+      verdict_of({dump({call("all_reduce", 4, "completed")}), dump({call("all_reduce", 5, "completed")})});
+  EXPECT_THAT(text, StartsWith("nothing could be compared in these dumps: no call is in all of them"));
+  EXPECT_THAT(text, HasSubstr("--comm.trace_buf_size"));
+  EXPECT_THAT(
+      verdict_of({dump({kDone, call("all_reduce", 2, "completed")}), dump({call("all_reduce", 2, "completed")})}),
+      HasSubstr("1 collective matches and is complete\n  not compared: 1 call that is not in all dumps"));
+}
+
+TEST(DumpVerdictTest, DumpsOfDifferentTimesMayBeOfDifferentRuns) {
+  Json later = call("all_reduce", 2, "completed");
+  later["time_created_ns"] = 5'000'000'000'000;
+  const std::string text = verdict_of({dump({kDone}), dump({later})});
+  EXPECT_THAT(text, HasSubstr("these may be dumps of different runs: those of rank 0 end more than ten minutes before "
+                              "those of rank 1 begin"));
+}
+
 TEST(DumpVerdictTest, AnOpenCallThatCannotBeComparedIsNotPassedOver) {
   Json batch = call("coalesced", 1, "started");
   batch["is_p2p"] = true;
