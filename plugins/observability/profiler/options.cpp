@@ -33,28 +33,51 @@ ProfilerSchedule profiler_schedule(const sdk::Config& config) {
   ProfilerSchedule schedule;
   schedule.active = config.integer("profiler.profiler_active");
   schedule.warmup = config.integer("profiler.profiler_warmup");
-  schedule.wait = freq - schedule.active - schedule.warmup;
   schedule.repeat = number("profiler.profiler_repeat");
   schedule.skip_first = number("profiler.profiler_skip_first");
   schedule.skip_first_wait = number("profiler.profiler_skip_first_wait");
-  if (schedule.wait >= 0) return schedule;
+  if (schedule.warmup <= freq - schedule.active) {
+    schedule.wait = freq - schedule.active - schedule.warmup;
+    return schedule;
+  }
   throw sdk::ConfigError("profiler.profile_freq must be at least profiler.profiler_warmup + profiler.profiler_active: ",
                          freq, " is less than ", schedule.warmup, " + ", schedule.active);
 }
 
+namespace {
+
+/// Why no step of a run is recorded, and which option says so. `first` would have been the first one.
+std::string nothing_line(const ProfilerSchedule& schedule, const titan_run_event& run,
+                         const std::optional<std::int64_t>& first) {
+  std::string line =
+      fmt::format("profiler: no step of this run is recorded: training ends with step {}, ", run.last_step);
+  if (schedule.skip_first >= run.last_step) {
+    return line +
+           fmt::format("and the first {} steps are skipped: --profiler.profiler_skip_first", schedule.skip_first);
+  }
+  if (!first) {
+    return line + fmt::format("and the cycles of --profiler.profiler_repeat {} are over before step {}",
+                              schedule.repeat, run.first_step);
+  }
+  return line +
+         fmt::format(
+             "and step {} would be the first: a cycle has {} steps, of which the last {} are recorded: "
+             "--profiler.profile_freq sets the first number{}",
+             *first + 1, schedule.cycle(), schedule.active,
+             schedule.skip_first > 0
+                 ? fmt::format(", and {} steps are skipped before: --profiler.profiler_skip_first", schedule.skip_first)
+                 : "");
+}
+
+}  // namespace
+
 std::string plan_line(const ProfilerSchedule& schedule, const titan_run_event& run,
                       const std::filesystem::path& folder) {
-  std::int64_t first = run.first_step;
-  while (first <= run.last_step && schedule.at(first - 1) < ProfilerAction::record) ++first;
-  if (first > run.last_step) {
-    return fmt::format(
-        "profiler: no step of this run is recorded: a cycle has {} steps, of which the last {} are, and training ends "
-        "with step "
-        "{}: --profiler.profile_freq sets the first number",
-        schedule.cycle(), schedule.active, run.last_step);
-  }
+  // The schedule counts steps from 0.
+  const auto first = schedule.first_recorded(run.first_step - 1);
+  if (!first || *first >= run.last_step) return nothing_line(schedule, run, first);
   return fmt::format("profiler: cycles of {} steps, of which the last {} are recorded, step {} first; traces go to {}",
-                     schedule.cycle(), schedule.active, first, folder.native());
+                     schedule.cycle(), schedule.active, *first + 1, folder.native());
 }
 
 std::string saved_line(std::int64_t first, std::int64_t last, const std::filesystem::path& file, double size,

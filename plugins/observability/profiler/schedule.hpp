@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace titan::observability {
 
@@ -19,6 +20,13 @@ struct ProfilerSchedule {
   std::int64_t cycle() const { return wait + warmup + active; }
   /// `step` is counted from 0.
   ProfilerAction at(std::int64_t step) const;
+  /// The first step from `step` on that is recorded, both counted from 0; none: no such step comes.
+  std::optional<std::int64_t> first_recorded(std::int64_t step) const;
+
+ private:
+  /// Steps from the begin of the first cycle to `step`, which is not skipped.
+  std::uint64_t place_of(std::int64_t step) const;
+  bool is_over(std::uint64_t place) const;
 };
 
 }  // namespace titan::observability

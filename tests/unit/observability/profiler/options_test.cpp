@@ -42,6 +42,39 @@ TEST_F(ProfilerOptionsTest, ACycleWithoutRoomIsRefusedWithItsNumbers) {
       "3 + 1");
 }
 
+TEST_F(ProfilerOptionsTest, NumbersThatAreTooLargeTogetherAreRefused) {
+  host_.set("profiler.profiler_warmup", "9223372036854775800");
+  host_.set("profiler.profiler_active", "100");
+  EXPECT_THROW(schedule(), sdk::ConfigError);
+}
+
+TEST_F(ProfilerOptionsTest, OfAnyNumberOfStepsThePlanIsThereAtOnce) {
+  host_.set("profiler.profiler_skip_first", "999999999999");
+  titan_run_event run{};
+  run.first_step = 1;
+  run.last_step = 1'000'000'000'000;
+  EXPECT_THAT(plan_line(schedule(), run, "out"), ::testing::HasSubstr("training ends with step 1000000000000, and step "
+                                                                      "1000000000009 would be the first"));
+}
+
+TEST_F(ProfilerOptionsTest, TheOptionIsNamedForWhichNothingIsRecorded) {
+  titan_run_event run{};
+  run.first_step = 1;
+  run.last_step = 8;
+  host_.set("profiler.profile_freq", "4");
+  host_.set("profiler.profiler_skip_first", "100");
+  EXPECT_THAT(plan_line(schedule(), run, "out"),
+              ::testing::HasSubstr("the first 100 steps are skipped: --profiler.profiler_skip_first"));
+  host_.set("profiler.profiler_skip_first", "6");
+  EXPECT_THAT(plan_line(schedule(), run, "out"),
+              ::testing::HasSubstr("step 10 would be the first: a cycle has 4 steps"));
+  host_.set("profiler.profiler_skip_first", "0");
+  host_.set("profiler.profiler_repeat", "1");
+  run.first_step = 5;
+  EXPECT_THAT(plan_line(schedule(), run, "out"),
+              ::testing::HasSubstr("the cycles of --profiler.profiler_repeat 1 are over before step 5"));
+}
+
 TEST_F(ProfilerOptionsTest, ThePlanNamesTheFirstStepThatIsRecorded) {
   titan_run_event run{};
   run.first_step = 1;

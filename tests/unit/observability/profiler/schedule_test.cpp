@@ -34,5 +34,21 @@ TEST(ProfilerSchedule, FirstStepsAreSkippedAndTheirWaitToo) {
             ".rrS....................");
 }
 
+TEST(ProfilerSchedule, TheFirstRecordedStepIsFoundWithoutWalking) {
+  const ProfilerSchedule schedules[] = {{.wait = 6, .warmup = 3, .active = 1},
+                                        {.wait = 0, .warmup = 0, .active = 1},
+                                        {.wait = 1, .warmup = 1, .active = 2, .repeat = 3, .skip_first = 2},
+                                        {.wait = 3, .warmup = 1, .active = 1, .skip_first = 2, .skip_first_wait = 1}};
+  for (const ProfilerSchedule& schedule : schedules) {
+    for (std::int64_t from = 0; from < 30; ++from) {
+      std::optional<std::int64_t> walked;
+      for (std::int64_t step = from; step < 60 && !walked; ++step) {
+        if (schedule.at(step) >= ProfilerAction::record) walked = step;
+      }
+      EXPECT_EQ(schedule.first_recorded(from), walked) << from;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace titan::observability
