@@ -58,6 +58,12 @@ void Kineto::stop(const std::filesystem::path& path) {
   torch::autograd::profiler::disableProfiler()->save(path.string());
 }
 
+void Kineto::discard() {
+  end_step();
+  state_ = State::idle;
+  torch::autograd::profiler::disableProfiler();
+}
+
 void Kineto::name_step(const std::string& name) {
   end_step();
   step_ = std::make_unique<Annotation>(name);

@@ -20,6 +20,8 @@ class Kineto {
   void start();
   /// Stops recording and writes a Chrome trace.
   void stop(const std::filesystem::path& path);
+  /// Stops recording and writes nothing.
+  void discard();
 
   bool is_prepared() const { return state_ != State::idle; }
   bool is_recording() const { return state_ == State::recording; }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <system_error>
 
 #include "plugins/observability/clocks.hpp"
 #include "plugins/observability/json_line.hpp"
@@ -13,6 +12,7 @@
 #include "plugins/observability/output_file.hpp"
 #include "plugins/observability/phase.hpp"
 #include "plugins/observability/profiler/options.hpp"
+#include "plugins/observability/profiler/raw_trace.hpp"
 #include "plugins/observability/profiler/trace_file.hpp"
 #include "plugins/observability/profiler/trace_head.hpp"
 
@@ -39,18 +39,6 @@ std::string phase_args(const titan_span_event& event) {
   args.add("stage", std::int64_t{event.stage});
   return args.object();
 }
-
-/// A file that is removed at the end.
-struct Scratch {
-  explicit Scratch(std::filesystem::path where) : path(std::move(where)) {}
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::filesystem::path path;
-};
 
 }  // namespace
 
@@ -145,6 +133,7 @@ void Profiler::stop_and_save() {
   } catch (const std::exception& error) {
     // A disk that is full now may have room for the next trace.
     host_.warning(kTag, sdk::concat("a trace is lost: ", error.what()));
+    if (kineto_->is_recording()) kineto_->discard();
   }
 }
 
@@ -153,11 +142,12 @@ void Profiler::save() {
   const std::filesystem::path folder = folder_ / snapshot_folder(step_, /*is_exit=*/false);
   const std::filesystem::path target = folder / sdk::concat("rank", host_.rank(), "_trace.json.gz");
   make_private_folders(folder);
-  const Scratch raw(folder /
-                    sdk::concat(".rank", host_.rank(), "_trace.", static_cast<std::int64_t>(::getpid()), ".tmp"));
-  kineto_->stop(raw.path);
+  const RawTrace raw(folder /
+                     sdk::concat(".rank", host_.rank(), "_trace.", static_cast<std::int64_t>(::getpid()), ".tmp"));
+  kineto_->stop(raw.path());
+  if (!std::filesystem::exists(raw.path())) raw.require_space();
   const TraceOrigin origin{host_.rank(), host_.world_size(), device_ == TITAN_DEVICE_CUDA, first_recorded_, step_};
-  write_trace_file(raw.path, target, trace_head(origin, host_.config()),
+  write_trace_file(raw.path(), target, trace_head(origin, host_.config()),
                    [this](std::int64_t base_ns) { return timeline_.json(base_ns, ::getpid()); });
   const double size = static_cast<double>(std::filesystem::file_size(target)) / kMebibyte;
   host_.info(kTag, saved_line(first_recorded_, step_, target, size, monotonic_seconds() - begin));
