@@ -27,9 +27,18 @@ bool wants_color(int descriptor) {
   return ::isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0');
 }
 
-void Console::add_line(std::string_view prefix, std::string_view text) {
+std::string Console::line_of(std::string_view prefix, std::string_view text) const {
   const std::string safe = printable_in_color(text);
-  queue(concat(prefix, " ", in_color_ ? safe : without_color(safe), "\n"));
+  return concat(prefix, " ", in_color_ ? safe : without_color(safe), "\n");
+}
+
+void Console::add_line(std::string_view prefix, std::string_view text) { queue(line_of(prefix, text)); }
+
+void Console::add_urgent_line(std::string_view prefix, std::string_view text) {
+  if (!is_held_ || failure_ != 0) return add_line(prefix, text);
+  // The sign of the prompt, or what is being typed there, stands on the line.
+  const std::string line = concat("\n", line_of(prefix, text));
+  if (!is_writable(descriptor_, 0) || ::write(descriptor_, line.data(), line.size()) < 0) add_line(prefix, text);
 }
 
 void Console::queue(std::string_view line) {

@@ -16,6 +16,8 @@ class Console {
 
   /// Queues "PREFIX TEXT\n"; what could steer a terminal is escaped, colours are kept where they are wanted.
   void add_line(std::string_view prefix, std::string_view text);
+  /// The same for what somebody at a prompt has to know now: shown at once, on a line of its own, while it is held.
+  void add_urgent_line(std::string_view prefix, std::string_view text);
   /// Writes what can be written without waiting; nothing while it is held.
   void write_some();
   /// Keeps lines back, where they go to a terminal that a rank has for a prompt.
@@ -32,6 +34,7 @@ class Console {
   std::size_t num_lost() const { return num_lost_; }
 
  private:
+  std::string line_of(std::string_view prefix, std::string_view text) const;
   void queue(std::string_view line);
   bool write_piece();
   void give_up(int error);

@@ -104,7 +104,7 @@ class Launcher {
   std::string dumps_text() const;
   template <class... Parts>
   void say(const Parts&... parts) {
-    errors_.add_line(kPrefix, concat(parts...));
+    errors_.add_urgent_line(kPrefix, concat(parts...));
   }
 
   const Job& job_;
@@ -314,6 +314,10 @@ void Launcher::carry_out_orders() {
     LocalRank& rank = *ranks_[order.rank];
     const bool is_an_end = order.signal != SIGCONT && order.signal != kDumpSignal;
     if (is_an_end) rank.end.launchers_signal = order.signal;
+    if (is_an_end && terminal_.foreground() == rank.pid) {
+      say("the prompt of rank ", rank.end.rank, " ends now: ",
+          stop_signal_ != 0 ? "the run was asked to stop" : "another rank of the run has ended, it cannot go on");
+    }
     if (order.signal == SIGKILL) {
       rank.end.was_stopped = rank.is_stopped;
       say("killing rank ", rank.end.rank,

@@ -213,6 +213,17 @@ TEST_F(Breakpoint, OfARankThatDiesThereTheOthersHear) {
   expect_end(process, 128 + SIGKILL);
 }
 
+TEST_F(Breakpoint, OfADeadPeerSomebodyAtThePromptHearsAtOnce) {
+  Process process = two_ranks("rank=0,step=2").start();
+  expect_prompt(process, 0);
+  ::kill(processes_.at(1), SIGKILL);
+  ASSERT_TRUE(terminal_.wait_for("[launch]: rank 1 was killed by SIGKILL")) << terminal_.shown();
+  ASSERT_TRUE(terminal_.wait_for("the other ranks have 30 s to leave by themselves")) << terminal_.shown();
+  EXPECT_TRUE(is_alive(processes_.at(0))) << "the prompt goes on meanwhile";
+  answer("quit");
+  expect_end(process, 128 + SIGKILL);
+}
+
 TEST_F(Breakpoint, OfARankThatIsNotShownIsPassedOverAndSaysSo) {
   Process process = two_ranks("rank=1,step=2").env("LOG_RANK", "0").start();
   expect_end(process, 0);

@@ -82,6 +82,24 @@ TEST(Console, ASlowReaderDoesNotHoldUpTheWriter) {
   EXPECT_TRUE(text.ends_with("[rank0]: again\n"));
 }
 
+TEST(Console, WhatIsUrgentIsShownDuringAPrompt) {
+  const FileDescriptor own(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+  ASSERT_TRUE(own.is_open() && ::grantpt(own.get()) == 0 && ::unlockpt(own.get()) == 0);
+  const FileDescriptor terminal = open_descriptor(::ptsname(own.get()), O_RDWR | O_NOCTTY | O_NONBLOCK);
+  Console console(terminal.get(), false);
+  console.hold(true);
+  console.add_line("[rank0]:", "can wait");
+  console.add_urgent_line("[launch]:", "rank 1 is gone");
+  std::string text;
+  std::array<char, 4096> bytes{};
+  while (text.find("gone") == std::string::npos) {
+    const ssize_t got = ::read(own.get(), bytes.data(), bytes.size());
+    if (got > 0) text.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+  EXPECT_THAT(text, HasSubstr("\n[launch]: rank 1 is gone"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("can wait")));
+}
+
 TEST(Console, WhatIsLostDuringAPromptIsNotTheReadersDoing) {
   const FileDescriptor own(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   ASSERT_TRUE(own.is_open() && ::grantpt(own.get()) == 0 && ::unlockpt(own.get()) == 0);
