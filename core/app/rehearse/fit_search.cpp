@@ -29,14 +29,21 @@ FitTrial make_trial(std::vector<FitChange> changes, std::int64_t limit_bytes, co
   return trial;
 }
 
-/// The index of the trial that fits and takes the least time; none fits: nothing.
-std::optional<std::size_t> fastest(const std::vector<FitTrial>& trials) {
-  std::optional<std::size_t> best;
+/// The index of the first trial by that order, of those that fit; none fits: nothing.
+template <class Order>
+std::optional<std::size_t> best(const std::vector<FitTrial>& trials, const Order& is_before) {
+  std::optional<std::size_t> found;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (!trials[i].fits) continue;
-    if (!best || trials[i].outcome.step_seconds < trials[*best].outcome.step_seconds) best = i;
+    if (trials[i].fits && (!found || is_before(trials[i], trials[*found]))) found = i;
   }
-  return best;
+  return found;
+}
+
+bool is_faster(const FitTrial& a, const FitTrial& b) { return a.outcome.step_seconds < b.outcome.step_seconds; }
+
+bool is_nearer(const FitTrial& a, const FitTrial& b) {
+  const std::size_t options_a = words_of(a.changes).size(), options_b = words_of(b.changes).size();
+  return options_a != options_b ? options_a < options_b : is_faster(a, b);
 }
 
 std::vector<Effect> effects_of(const std::vector<FitTrial>& trials, const FitOutcome& now) {
@@ -85,7 +92,9 @@ void sort_by_hope(std::vector<Guess>& guesses, double wanted) {
   std::ranges::stable_sort(guesses, [&](const Guess& a, const Guess& b) {
     const bool a_fits = a.memory <= wanted, b_fits = b.memory <= wanted;
     if (a_fits != b_fits) return a_fits;
-    return a_fits ? a.time < b.time : a.memory < b.memory;
+    if (!a_fits) return a.memory < b.memory;
+    const std::size_t options_a = words_of(a.changes).size(), options_b = words_of(b.changes).size();
+    return options_a != options_b ? options_a < options_b : a.time < b.time;
   });
 }
 
@@ -99,7 +108,7 @@ FitSearch search_fit(const FitOutcome& now, std::int64_t limit_bytes, const std:
     if (search.trials.size() == kMostTrials) break;
     search.trials.push_back(make_trial({change}, limit_bytes, try_changes));
   }
-  search.chosen = fastest(search.trials);
+  search.chosen = best(search.trials, &is_nearer);
   const std::vector<FitTrial> singles = search.trials;
   const std::vector<Effect> effects = effects_of(singles, now);
   for (std::size_t count = 2; count <= kMostChanges && !search.chosen; ++count) {
@@ -116,6 +125,8 @@ FitSearch search_fit(const FitOutcome& now, std::int64_t limit_bytes, const std:
       break;
     }
   }
+  search.fastest = best(search.trials, &is_faster);
+  if (search.fastest == search.chosen) search.fastest.reset();
   return search;
 }
 

@@ -26,17 +26,19 @@ struct FitTrial {
 
 /// A search for the nearest change that fits.
 struct FitSearch {
-  std::vector<FitTrial> trials;       // in order
-  std::optional<std::size_t> chosen;  // index of the one that is advised
-  std::size_t most_trials = 0;        // it would have given up after so many
+  std::vector<FitTrial> trials;        // in order
+  std::optional<std::size_t> chosen;   // index of the nearest one that fits
+  std::optional<std::size_t> fastest;  // of the one that fits in the least time, where that is another
+  std::size_t most_trials = 0;         // it would have given up after so many
 };
 
 /// Rehearses a run with options changed.
 using TryChanges = std::function<FitOutcome(const std::vector<FitChange>& changes)>;
 
-/// Searches for what fits into `limit_bytes`, at the least cost: the fewest changes, then the least estimated time of a
-/// step. First every change alone. Where none fits, several kinds of changes at once: those are tried first that ought
-/// to fit and cost least time when each change's share of memory and time multiplies; the first that fits is taken.
+/// Searches for what fits into `limit_bytes`, at the least cost: the fewest changes, of these the fewest options, then
+/// the least estimated time of a step. First every change alone. Where none fits, several kinds of changes at once:
+/// those are tried first that ought to fit and cost least when each change's share of memory and time multiplies; the
+/// first that fits is taken.
 FitSearch search_fit(const FitOutcome& now, std::int64_t limit_bytes, const std::vector<FitChange>& changes,
                      const TryChanges& try_changes);
 

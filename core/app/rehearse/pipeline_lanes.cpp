@@ -23,7 +23,7 @@ std::vector<PipelineSlot> slots_of(const RehearsedRank& rank, const rehearsal::R
   return slots;
 }
 
-/// 'F' and 'B' where a forward or backward runs; the last digit of the micro-batch would be hard to read at this scale.
+/// 'F' and 'B' where a forward or backward runs, behind the number of its micro-batch where there is room.
 std::string strip(const PipelineLane& lane, double length) {
   std::string text(kWidth, '.');
   for (const PipelineSlot& slot : lane.slots) {
@@ -33,6 +33,8 @@ std::string strip(const PipelineLane& lane, double length) {
     const std::size_t begin = std::min(at(slot.begin), kWidth - 1), end = std::max(begin + 1, at(slot.end));
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
               slot.is_forward ? 'F' : 'B');
+    const std::string number = concat(slot.micro_batch);
+    if (number.size() < end - begin) text.replace(begin, number.size(), number);
   }
   return text;
 }

@@ -67,10 +67,7 @@ std::string limit_line(const RehearsalFindings& found, const chart::Scale& x, co
                 "</title></line>\n");
 }
 
-std::string lane_name(const RehearsedRank& rank) {
-  const std::size_t more = rank.stands_for.empty() ? 0 : rank.stands_for.size() - 1;
-  return concat("rank ", rank.rank, more == 0 ? std::string() : concat(" +", more));
-}
+std::string lane_name(const RehearsedRank& rank) { return concat("rank ", rank.rank); }
 
 }  // namespace
 

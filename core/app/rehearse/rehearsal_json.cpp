@@ -173,8 +173,11 @@ Json search_json(const RehearsalFindings& found) {
   if (!found.search) return nullptr;
   Json trials = Json::array();
   for (const FitTrial& trial : found.search->trials) trials.push_back(trial_json(trial));
-  const bool has_one = found.search->chosen.has_value();
-  return {{"options", has_one ? Json(words_of(found.search->trials[*found.search->chosen].changes)) : Json(nullptr)},
+  const auto options = [&](const std::optional<std::size_t>& trial) {
+    return trial ? Json(words_of(found.search->trials[*trial].changes)) : Json(nullptr);
+  };
+  return {{"options", options(found.search->chosen)},
+          {"fastest_options", options(found.search->fastest ? found.search->fastest : found.search->chosen)},
           {"most_rehearsals", found.search->most_trials},
           {"rehearsals", std::move(trials)}};
 }

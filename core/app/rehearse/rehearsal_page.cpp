@@ -89,11 +89,14 @@ std::string search_html(const RehearsalFindings& found) {
         "td", {trial.fits ? "fits" : "", peak, trial.outcome.step_seconds ? seconds(*trial.outcome.step_seconds) : "",
                concat(change_text(trial.changes), trial.outcome.refused.empty() ? "" : "\n", trial.outcome.refused)});
   }
-  const std::string advice = found.search->chosen
-                                 ? concat("The nearest change that fits: ",
-                                          join(words_of(found.search->trials[*found.search->chosen].changes), " "))
-                                 : std::string("None of them fits.");
-  return concat("<p>", escaped_lines(advice), "</p>\n", html_table({"", "peak", "step", "change"}, rows));
+  const auto advice = [&](const char* what, const std::optional<std::size_t>& trial) {
+    return trial ? concat(what, join(words_of(found.search->trials[*trial].changes), " "), "\n") : std::string();
+  };
+  std::string text = found.search->chosen ? "" : "None of them fits.";
+  text += advice("The nearest change that fits: ", found.search->chosen);
+  text += advice("The one of these that takes the least time: ", found.search->fastest);
+  return concat("<p style=\"white-space:pre-line\">", escaped_lines(text), "</p>\n",
+                html_table({"", "peak", "step", "change"}, rows));
 }
 
 std::string preflight_html(const RehearsalFindings& found) {

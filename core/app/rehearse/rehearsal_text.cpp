@@ -114,11 +114,15 @@ std::string search_text(const RehearsalFindings& found) {
     rows.push_back(
         {search.chosen == i ? "->" : "", trial.fits ? "fits" : "", change_text(trial.changes), verdict, time});
   }
-  std::string text = concat("searched: ", search.trials.size(), " changes rehearsed, of at most ", search.most_trials,
-                            "; the fewest changes first, then the least estimated time of a step\n", aligned(rows));
+  std::string text = concat(
+      "searched: ", search.trials.size(), " changes rehearsed, of at most ", search.most_trials,
+      "; nearest: the fewest changes, the fewest options, then the least estimated time of a step\n", aligned(rows));
   if (!search.chosen) return text + "none of them fits\n";
-  return concat(text, "the nearest change that fits: add ", join(words_of(search.trials[*search.chosen].changes), " "),
-                "\n");
+  text +=
+      concat("the nearest change that fits: add ", join(words_of(search.trials[*search.chosen].changes), " "), "\n");
+  if (!search.fastest) return text;
+  return concat(text, "the one of these that takes the least time: ",
+                join(words_of(search.trials[*search.fastest].changes), " "), "\n");
 }
 
 std::string fit_text(const RehearsalFindings& found) {

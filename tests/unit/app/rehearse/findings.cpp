@@ -86,8 +86,10 @@ RehearsalFindings unfit_findings(std::int64_t limit_bytes) {
   const FitChange full{
       "recomputation", "activation checkpointing none -> full", {{"activation_checkpoint.mode", "full"}}};
   const FitChange tensor{"degree", "tp 1 -> 2", {{"parallelism.tensor_parallel_degree", "2"}}};
-  found.search =
-      FitSearch{{{{full}, {"", 35 * kMebibyte, 5}, true}, {{tensor}, {"heads do not divide", 0, {}}, false}}, 0, 24};
+  found.search.emplace();
+  found.search->trials = {{{full}, {"", 35 * kMebibyte, 5}, true}, {{tensor}, {"heads do not divide", 0, {}}, false}};
+  found.search->chosen = 0;
+  found.search->most_trials = 24;
   return found;
 }
 

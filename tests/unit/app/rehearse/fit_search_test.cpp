@@ -38,6 +38,14 @@ TEST(FitSearch, TakesTheFastestOfTheSingleChangesThatFit) {
   EXPECT_TRUE(search.trials[1].fits);
 }
 
+TEST(FitSearch, FewerOptionsAreNearerThanATimeThatIsLess) {
+  std::vector<FitChange> changes = {change("recomputation", "full"), change("degree", "tp")};
+  changes[1].options.push_back({"more", "2"});
+  const FitSearch search = search_fit(outcome({}), 60, changes, &outcome);
+  EXPECT_EQ(chosen(search), "full");
+  EXPECT_EQ(search.fastest, 1U);
+}
+
 TEST(FitSearch, TakesTwoKindsOfChangesWhereOneIsNotEnough) {
   const FitSearch search = search_fit(outcome({}), 40, kChanges, &outcome);
   EXPECT_EQ(chosen(search), "half; tp");

@@ -38,7 +38,7 @@ TEST(RehearsalText, MarksAnEstimateAsOne) {
 
 TEST(RehearsalText, DrawsThePipelineToScale) {
   const std::string text = rehearsal_text(test::sound_findings());
-  const std::string quarter(24, '.'), forward(24, 'F'), backward(24, 'B');
+  const std::string quarter(24, '.'), forward = "0" + std::string(23, 'F'), backward = "0" + std::string(23, 'B');
   EXPECT_THAT(text, HasSubstr("pp 0  rank 0  " + forward + quarter + quarter + backward + "  idle 37.5 %\n"));
   EXPECT_THAT(text, HasSubstr("pp 1  rank 2  " + quarter + forward + backward + quarter + "  idle 37.5 %\n"));
 }
