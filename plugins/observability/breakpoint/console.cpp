@@ -17,6 +17,7 @@
 
 #include "plugins/observability/breakpoint/descriptor.hpp"
 #include "plugins/observability/breakpoint/prompt_signals.hpp"
+#include "plugins/observability/breakpoint/text_parts.hpp"
 #include "titan/sdk/text.hpp"
 
 namespace titan::observability {
@@ -93,11 +94,7 @@ class DescriptorConsole : public Console {
   Got read(int input, std::size_t most, std::string& line) {
     std::array<char, 4096> bytes{};
     for (;;) {
-      if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
-        line = pending_.substr(0, end);
-        pending_.erase(0, end + 1);
-        return Got::line;
-      }
+      if (take_line(line)) return Got::line;
       if (const Got got = wait(input, -1); got != Got::line) return got;
       const ssize_t got = ::read(input, bytes.data(), std::min(most, bytes.size()));
       if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -111,8 +108,24 @@ class DescriptorConsole : public Console {
       pending_.append(bytes.data(), static_cast<std::size_t>(got));
     }
   }
+  /// Shows a text; once that fails nobody is there any more.
+  void show(int output, std::string_view text) { is_seen_ = write_whole(output, text) && is_seen_; }
+  bool is_seen() const { return is_seen_; }
 
  private:
+  /// Takes the first line of what was read, if it is whole; keeps no more of it than is taken.
+  bool take_line(std::string& line) {
+    const std::size_t end = pending_.find('\n', num_searched_);
+    if (end == std::string::npos) {
+      pending_.resize(std::min(pending_.size(), kLongestLine + 1));
+      num_searched_ = pending_.size();
+      return false;
+    }
+    line = pending_.substr(0, std::min(end, kLongestLine + 1));
+    pending_.erase(0, end + 1);
+    num_searched_ = 0;
+    return true;
+  }
   /// Until nobody else has the input, or a signal comes.
   Got await_return() {
     do {
@@ -125,6 +138,8 @@ class DescriptorConsole : public Console {
   std::unique_ptr<PromptSignals> signals_;
   Descriptor lock_;
   std::string pending_;
+  std::size_t num_searched_ = 0;  // of those bytes, which have no newline
+  bool is_seen_ = true;
 };
 
 class TerminalConsole : public DescriptorConsole {
@@ -142,9 +157,10 @@ class TerminalConsole : public DescriptorConsole {
   Got read_line(std::string_view sign, std::string& line) override {
     sign_ = sign;
     write(sign);
+    if (!is_seen()) return Got::end;
     return read(input_, std::string::npos, line);
   }
-  void write(std::string_view text) override { write_whole(input_, text); }
+  void write(std::string_view text) override { show(input_, text); }
 
  private:
   /// Makes this process's group the foreground; the one that was gets it back.
@@ -190,15 +206,16 @@ class ScriptConsole : public DescriptorConsole {
   /// A byte at a time: what follows the line is for the next prompt, of this process or another.
   Got read_line(std::string_view sign, std::string& line) override {
     Got got = Got::line;
+    if (!is_seen()) return Got::end;
     if (first_) {
       line = *std::exchange(first_, std::nullopt);
     } else {
       got = read(input_, 1, line);
     }
-    if (got == Got::line) write(sdk::concat(sign, line, '\n'));
-    return got;
+    if (got == Got::line) write(sdk::concat(sign, quotable(line), '\n'));
+    return is_seen() ? got : Got::end;
   }
-  void write(std::string_view text) override { write_whole(STDOUT_FILENO, text); }
+  void write(std::string_view text) override { show(STDOUT_FILENO, text); }
 
  private:
   int input_;

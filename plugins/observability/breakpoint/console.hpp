@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,8 +13,11 @@ class Console {
  public:
   /// `end`: no more lines, Ctrl-D. `interrupt`: Ctrl-C. `signal`: another, which the host was told of.
   enum class Got { line, end, interrupt, signal };
+  /// Bytes of the longest line that is taken.
+  static constexpr std::size_t kLongestLine = std::size_t{64} << 10U;
   virtual ~Console() = default;
-  /// Shows `sign` and waits for a line, without its newline.
+  /// Shows `sign` and waits for a line, without its newline. A longer one than kLongestLine comes cut, with one byte
+  /// more than that. `end` also where nothing can be shown any more.
   virtual Got read_line(std::string_view sign, std::string& line) = 0;
   virtual void write(std::string_view text) = 0;
   /// Keeps other processes from having their turn here before this one has ended.

@@ -8,12 +8,13 @@
 
 namespace titan::observability {
 
-void write_whole(int descriptor, std::string_view text) {
+bool write_whole(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return;
+    if (written < 0 && errno != EINTR) return false;
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
+  return true;
 }
 
 int named_descriptor(const char* variable) {

@@ -32,8 +32,8 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// Writes everything, as far as it can be written.
-void write_whole(int descriptor, std::string_view text);
+/// Writes everything, as far as it can be written. False: not all of it.
+bool write_whole(int descriptor, std::string_view text);
 
 /// The number of an open descriptor that an environment variable names, or -1.
 int named_descriptor(const char* variable);

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "plugins/observability/breakpoint/command.hpp"
+#include "plugins/observability/breakpoint/text_parts.hpp"
 
 namespace titan::observability {
 namespace {
@@ -29,12 +30,16 @@ std::string answer(const Subject& subject, const Command& command) {
 /// What it says is wrong stands in the answer: nobody loses a run over a typing error.
 std::string answer_or_complaint(const Subject& subject, const std::string& line, Verb& verb) {
   try {
+    if (line.size() > Console::kLongestLine) {
+      throw CommandError("the line is not taken: it is longer than ", Console::kLongestLine, " bytes: ", line);
+    }
+    if (line.find('\0') != std::string::npos) throw CommandError("the line is no text: ", quotable(line));
     const Command command = parse_command(line);
     verb = command.verb;
     return answer(subject, command);
   } catch (const std::exception& error) {
     verb = Verb::none;
-    return std::string(error.what()) + '\n';
+    return quotable(error.what()) + '\n';
   }
 }
 

@@ -4,10 +4,14 @@
 #include <numeric>
 #include <utility>
 
+#include "titan/sdk/text.hpp"
+
 namespace titan::observability {
 namespace {
 
 constexpr std::size_t kMostSuggested = 5;
+constexpr std::size_t kLongestWord = 1024;
+constexpr std::size_t kMostShown = 1000;
 
 /// How many letters have to be inserted, removed or replaced.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -43,12 +47,28 @@ std::vector<std::string_view> split_parts(std::string_view text, char separator)
   }
 }
 
+std::string quotable(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (const char letter : text.substr(0, kMostShown)) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if ((byte >= 0x20 && byte != 0x7f) || letter == '\n' || letter == '\t') {
+      out += letter;
+    } else {
+      out += {'\\', 'x', kDigits[byte / 16], kDigits[byte % 16]};
+    }
+  }
+  if (text.size() > kMostShown) out += sdk::concat("... (", text.size(), " bytes)");
+  return out;
+}
+
 std::string suggestion(std::string_view word, const std::vector<std::string>& names) {
   struct Candidate {
     std::size_t distance;
     const std::string* name;
   };
   std::vector<Candidate> near;
+  if (word.size() > kLongestWord) return {};
   for (const std::string& name : names) {
     const std::size_t far = distance(word, name);
     const bool is_inside = !word.empty() && name.find(word) != std::string::npos;

@@ -75,6 +75,38 @@ TEST(Console, ALastLineNeedsNoNewline) {
   EXPECT_EQ(opened.console->read_line("> ", line), Console::Got::end);
 }
 
+TEST(Console, ALongLineTakesNoLongerThanItsBytesAndComesCut) {
+  const std::string name = "/tmp/titan_long_line_" + std::to_string(::getpid());
+  const Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  ::unlink(name.c_str());
+  write_whole(file.get(), std::string(300'000, 'x') + "\nwhere\n");
+  ::lseek(file.get(), 0, SEEK_SET);
+  ::setenv("TITAN_INPUT_FD", std::to_string(file.get()).c_str(), 1);
+  const OpenedConsole opened = open_now();
+  ::unsetenv("TITAN_INPUT_FD");
+  ASSERT_NE(opened.console, nullptr) << opened.problem;
+  EXPECT_EQ(line_of(*opened.console).size(), Console::kLongestLine + 1);
+  EXPECT_EQ(line_of(*opened.console), "where");
+}
+
+TEST(Console, WhereNothingCanBeShownAnyMoreIsItsEnd) {
+  const Commands commands("where\nwhere\nwhere\n");
+  const OpenedConsole opened = open_now();
+  ASSERT_NE(opened.console, nullptr);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const Descriptor own(::dup(STDOUT_FILENO));
+  ::signal(SIGPIPE, SIG_IGN);
+  ::dup2(ends[1], STDOUT_FILENO);
+  ::close(ends[1]);
+  EXPECT_EQ(line_of(*opened.console), "where");
+  ::close(ends[0]);
+  std::string line;
+  const Console::Got got = opened.console->read_line("> ", line);
+  ::dup2(own.get(), STDOUT_FILENO);
+  EXPECT_EQ(got, Console::Got::end);
+}
+
 TEST(Console, SignalsEndTheWait) {
   const Commands commands("where\n");
   const OpenedConsole opened = open_now();

@@ -69,6 +69,14 @@ TEST(Prompt, MistakesAreAnsweredAndItGoesOn) {
   EXPECT_THAT(console.shown, HasSubstr("did you mean stats?"));
 }
 
+TEST(Prompt, ALineThatIsTooLongIsRefusedAndNothingSteersTheTerminal) {
+  ScriptedConsole console({std::string(Console::kLongestLine + 1, 'x'), std::string("stats\0bad", 9), "continue"});
+  EXPECT_EQ(run_prompt(console, EchoSubject(), "> "), PromptEnd::go_on);
+  EXPECT_THAT(console.shown, HasSubstr("the line is not taken: it is longer than 65536 bytes: xxx"));
+  EXPECT_LT(console.shown.size(), 4000U);
+  EXPECT_THAT(console.shown, HasSubstr("the line is no text: stats\\x00bad\n"));
+}
+
 TEST(Prompt, WaysOut) {
   EXPECT_EQ(end_of({"step"}), PromptEnd::step);
   EXPECT_EQ(end_of({"quit"}), PromptEnd::quit);
