@@ -1,9 +1,27 @@
 #include "plugins/observability/toolbox.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
 #include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeinfo>
 
 namespace titan::observability {
 namespace {
+
+/// "MemoryTool".
+std::string class_name(const Tool& tool) {
+  const char* const mangled = typeid(tool).name();
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> whole(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
+                                                     &std::free);
+  const std::string_view name = whole != nullptr ? whole.get() : mangled;
+  const std::size_t colon = name.rfind(':');
+  return std::string(name.substr(colon == std::string_view::npos ? 0 : colon + 1));
+}
 
 /// A pass as an outer tool sees it: running it runs the next tool's around.
 class NestedPass {
@@ -80,8 +98,8 @@ void Toolbox::deliver(std::uint32_t bit, const char* name, void (Tool::*callback
       (*member.tool.*callback)(event);
     } catch (const std::exception& error) {
       member.events = 0;
-      host_.warning("observability", sdk::concat("a tool failed and is switched off for the rest of the run: ", name,
-                                                 ": ", error.what()));
+      host_.warning("observability", sdk::concat("a tool failed and is switched off for the rest of the run: ",
+                                                 class_name(*member.tool), ", ", name, ": ", error.what()));
     }
   }
 }

@@ -1,3 +1,4 @@
+#include <fstream>
 #include <map>
 #include <optional>
 #include <regex>
@@ -75,6 +76,17 @@ TEST_F(MemoryTest, ARingThatIsTooShortSaysWhatIsMissing) {
   EXPECT_LE(snapshot.root().field("device_traces")->item(0).size(), 50U);
   EXPECT_GT(*snapshot.root().field("titan")->field("dropped_events")->integer(), 1000);
   EXPECT_GT(bytes_by_kind(snapshot).at("parameter"), 0);
+}
+
+TEST_F(MemoryTest, ASnapshotThatCannotBeWrittenIsTriedAgainAtTheNext) {
+  fs::create_directories(dump_folder());
+  std::ofstream(dump_folder() / "blocked") << "a file";
+  const Outcome outcome = snapshot_run({"--training.steps=4", "--profiler.memory_snapshot_freq=2",
+                                        "--profiler.save_memory_snapshot_folder=blocked"})
+                              .run();
+  ASSERT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome, Says("[memory] the snapshot of step 2 is lost: "));
+  EXPECT_THAT(outcome, Says("[memory] the snapshot of step 4 is lost: "));
 }
 
 TEST_F(MemoryTest, FunctionsOfCppAreShownWhereAskedFor) {

@@ -15,12 +15,15 @@ constexpr double kGiB = 1024.0 * 1024 * 1024;
 constexpr double kInputShare = 1.0 / 12;
 /// What operators take beside their results, and what comes in the rest of the step, is not seen.
 constexpr double kUnseen = 1.25;
+/// A little more than was seen to be too little, or is estimated; and a little less of what grows with it.
+constexpr double kMargin = 1.02, kTokenMargin = 0.9;
 constexpr std::uint32_t kMostRanks = 4096;
 
 /// The need of a whole step.
 struct Need {
   double state = 0;
   double activations = 0;
+  double fixed = 0;  // of these, what does not shrink with the tokens
   bool knows_activations = false;
   double all() const { return state + activations; }
 };
@@ -38,6 +41,10 @@ Need need_of(const FitFacts& facts) {
   if (is_in_pass) {
     const double seen = static_cast<double>(facts.rest) / (facts.share > 0 ? facts.share : 1);
     need.activations = seen * kUnseen + 2 * static_cast<double>(facts.asked);
+    // What backward asks for may be the gradient of a weight.
+    if (facts.phase == TITAN_IN_BACKWARD && facts.asked <= facts.parameters) {
+      need.fixed = static_cast<double>(facts.asked);
+    }
   }
   return need;
 }
@@ -47,15 +54,16 @@ std::string text_of(double bytes) { return bytes_text(static_cast<std::uint64_t>
 /// Rounded up to three digits.
 std::string gib_text(double bytes) {
   const double gib = bytes / kGiB;
-  const double unit = std::pow(10.0, std::floor(std::log10(gib)) - 1);
+  const double unit = std::pow(10.0, std::floor(std::log10(gib)) - 2);
   return sdk::concat(std::round(std::ceil(gib / unit) * unit * 1e6) / 1e6);
 }
 
 void add_smaller_batch(std::vector<std::string>& lines, const FitFacts& facts, const Need& need) {
   if (!need.knows_activations || facts.tokens <= 0) return;
-  const double left = static_cast<double>(facts.allowed) - need.state;
+  const double left = static_cast<double>(facts.allowed) - need.state - need.fixed;
   if (left <= 0) return;
-  const auto tokens = static_cast<std::int64_t>(static_cast<double>(facts.tokens) * left / need.activations);
+  const double share = left / (need.activations - need.fixed) * kTokenMargin;
+  const auto tokens = static_cast<std::int64_t>(static_cast<double>(facts.tokens) * share);
   if (tokens >= facts.tokens) return;
   const std::int64_t whole_rows = facts.row > 0 ? tokens / facts.row * facts.row : tokens;
   if (whole_rows > 0) {
@@ -71,7 +79,7 @@ void add_smaller_batch(std::vector<std::string>& lines, const FitFacts& facts, c
 void add_recomputation(std::vector<std::string>& lines, const FitFacts& facts, const Need& need) {
   if (facts.recomputes_all || !need.knows_activations || facts.num_blocks < 2) return;
   const double kept = need.activations * (1.0 / facts.num_blocks + kInputShare);
-  if (need.state + kept > static_cast<double>(facts.allowed)) return;
+  if (need.state + need.fixed + kept > static_cast<double>(facts.allowed)) return;
   lines.push_back(sdk::concat("  --activation_checkpoint.mode full (activations about ", text_of(kept), ")"));
 }
 
@@ -99,7 +107,7 @@ std::vector<std::string> fit_lines(const FitFacts& facts) {
   const Need need = need_of(facts);
   std::vector<std::string> lines{need_line(need)};
   std::vector<std::string> ways;
-  const double wanted = std::max(need.all(), static_cast<double>(facts.allowed) * kUnseen);
+  const double wanted = kMargin * std::max(need.all(), static_cast<double>(facts.live + facts.asked));
   if (facts.has_limit) {
     ways.push_back(sdk::concat("  --debug.memory_limit_gib ", gib_text(wanted),
                                need.knows_activations ? "" : ", or more for activations"));

@@ -12,6 +12,7 @@ struct FitFacts {
   std::uint64_t compute_forms = 0, gradients = 0, optimizer_state = 0, buffers = 0;
   std::uint64_t rest = 0;  // all else that lives
   std::uint64_t asked = 0;
+  std::uint64_t live = 0;     // all that lived when it was asked for
   std::uint64_t allowed = 0;  // the limit, or what there was when the system refused
   bool has_limit = false;
   std::int32_t phase = -1;  // TITAN_IN_*

@@ -80,8 +80,13 @@ void MemoryTool::attach(const sdk::GuardHandles& handles) {
 void MemoryTool::step_end(const titan_step_event& event) {
   if (event.step % snapshots_->freq != 0) return;
   const StateBlocks state = run_ ? run_->blocks() : StateBlocks();
-  const std::filesystem::path path = write(event.step, TITAN_IN_STEP, 0, state);
-  say(TITAN_LOG_INFO, sdk::concat("snapshot of step ", event.step, ": ", path.native()));
+  try {
+    const std::filesystem::path path = write(event.step, TITAN_IN_STEP, 0, state);
+    say(TITAN_LOG_INFO, sdk::concat("snapshot of step ", event.step, ": ", path.native()));
+  } catch (const std::exception& error) {
+    // A folder that cannot be written now may be so at the next one.
+    say(TITAN_LOG_WARNING, sdk::concat("the snapshot of step ", event.step, " is lost: ", error.what()));
+  }
 }
 
 void MemoryTool::say(std::int32_t level, std::string_view line) const { host_.log(level, kTag, line); }
@@ -162,6 +167,7 @@ std::vector<std::string> MemoryTool::ways_to_fit(const Shortage& shortage, const
   facts.buffers = kept.of(BlockKind::buffer);
   facts.rest = kept.unknown;
   facts.asked = shortage.asked;
+  facts.live = shortage.live;
   facts.has_limit = shortage.limit != 0;
   facts.allowed = facts.has_limit ? shortage.limit : shortage.live;
   facts.phase = shortage.phase;

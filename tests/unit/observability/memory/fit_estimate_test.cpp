@@ -36,8 +36,8 @@ TEST(FitLines, WeighStateAndActivations) {
   EXPECT_THAT(lines[0],
               HasSubstr("parameters, gradients and optimizer state of this rank need about 40.0 MiB, the activations "
                         "of a step about 40.0 MiB more (estimates)"));
-  EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.079"));
-  EXPECT_THAT(lines, Contains("  --training.num_tokens_per_microbatch_per_dp_rank 256 (now 512)"));
+  EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.0797"));
+  EXPECT_THAT(lines, Contains("  --training.num_tokens_per_microbatch_per_dp_rank 128 (now 512)"));
   EXPECT_THAT(lines, Contains(HasSubstr("--activation_checkpoint.mode full")));
   EXPECT_THAT(lines, Contains(HasSubstr("2 ranks (now 1)")));
 }
@@ -59,10 +59,32 @@ TEST(FitLines, NameOnlyWhatWouldDo) {
   EXPECT_THAT(fit_lines(facts), Not(Contains(HasSubstr("activation_checkpoint"))));
 }
 
+TEST(FitLines, WhereAlmostAllWasThereLittleMoreIsWanted) {
+  FitFacts facts = in_forward(100);
+  facts.phase = TITAN_IN_BACKWARD;
+  facts.share = 1;
+  facts.rest = 60 * kMiB;
+  facts.live = 99 * kMiB;
+  facts.asked = 2 * kMiB;
+  facts.parameters = 4 * kMiB;
+  EXPECT_THAT(fit_lines(facts), Contains("  --debug.memory_limit_gib 0.101")) << "the limit alone was not enough";
+  EXPECT_THAT(fit_lines(facts), Not(Contains(HasSubstr("0.12"))));
+}
+
+TEST(FitLines, WhatDoesNotShrinkWithTheTokensIsNoneOfThem) {
+  FitFacts facts = in_forward(42);
+  facts.phase = TITAN_IN_BACKWARD;
+  facts.rest = 1 * kMiB;
+  facts.asked = 3 * kMiB;
+  EXPECT_THAT(fit_lines(facts), Not(Contains(HasSubstr("tokens"))));
+  facts.asked = 1 * kMiB;
+  EXPECT_THAT(fit_lines(facts), Contains(HasSubstr("--training.num_tokens_per_microbatch_per_dp_rank")));
+}
+
 TEST(FitLines, WithoutALimitAMachineIsWanted) {
   FitFacts facts = in_forward(60);
   facts.has_limit = false;
-  EXPECT_THAT(fit_lines(facts), Contains(HasSubstr("a machine that gives this rank 80.0 MiB")));
+  EXPECT_THAT(fit_lines(facts), Contains(HasSubstr("a machine that gives this rank 81.6 MiB")));
 }
 
 TEST(FitLines, OutsideOfAPassActivationsAreNotKnown) {
@@ -70,7 +92,7 @@ TEST(FitLines, OutsideOfAPassActivationsAreNotKnown) {
   facts.phase = TITAN_IN_INIT;
   const auto lines = fit_lines(facts);
   EXPECT_THAT(lines[0], HasSubstr("need about 40.0 MiB, the activations of a step come on top"));
-  EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.04, or more for activations"));
+  EXPECT_THAT(lines, Contains("  --debug.memory_limit_gib 0.0399, or more for activations"));
   EXPECT_THAT(lines, Contains(HasSubstr("2 ranks (now 1)")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("tokens"))));
 }
