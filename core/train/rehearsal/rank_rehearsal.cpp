@@ -9,6 +9,7 @@
 
 #include "core/base/error.hpp"
 #include "core/train/rehearsal/memory_kinds.hpp"
+#include "core/train/rehearsal/parts.hpp"
 #include "core/train/rehearsal/same_rows.hpp"
 #include "core/train/rehearsal/work_meter.hpp"
 #include "core/train/run.hpp"
@@ -103,28 +104,8 @@ std::int64_t stored_elements(const nn::Tree& tree) {
 
 }  // namespace
 
-UnevenAxes uneven_axes(const nn::Tree& tree, const config::Mesh& mesh) {
-  UnevenAxes uneven;
-  for (const auto& parameter : tree.parameters()) {
-    for (std::size_t dim = 0; dim < parameter->shape.size(); ++dim) {
-      std::int64_t ranks = 1;
-      std::vector<config::Axis> axes;
-      for (const config::Axis axis : config::kAxes) {
-        if (parameter->placements[static_cast<std::size_t>(axis)].shard_dim != static_cast<std::int64_t>(dim)) continue;
-        ranks *= mesh.degree(axis);
-        axes.push_back(axis);
-      }
-      if (parameter->part.size[dim] * ranks != parameter->shape[dim])
-        uneven.insert(uneven.end(), axes.begin(), axes.end());
-    }
-  }
-  std::sort(uneven.begin(), uneven.end());
-  uneven.erase(std::unique(uneven.begin(), uneven.end()), uneven.end());
-  return uneven;
-}
-
 RehearsedRank rehearse_rank(comm::FakeWorld& world, const LayoutRank& made, const config::Mesh& mesh, std::int64_t rank,
-                            std::int64_t steps, UnevenAxes& uneven) {
+                            std::int64_t steps, std::vector<config::Axis>& uneven) {
   RehearsedRank answer;
   answer.rank = rank;
   answer.stands_for = {rank};

@@ -3,24 +3,40 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
-#include "core/comm/description.hpp"
 #include "core/tensor/allocator.hpp"
 #include "core/tensor/meta_kernels.hpp"
 #include "core/tensor/shape_memory.hpp"
 #include "core/train/ending.hpp"
 #include "core/train/rehearsal/columns.hpp"
+#include "core/train/rehearsal/parts.hpp"
 #include "core/train/rehearsal/rank_rehearsal.hpp"
 #include "core/train/torch_warnings.hpp"
 
 namespace titan::train {
 namespace {
+
+/// Calls body(i) for i below count, on as many threads as there are cores for jobs of `width` threads.
+template <class Body>
+void run_side_by_side(std::size_t count, std::size_t width, const Body& body) {
+  const std::size_t at_once = std::max<std::size_t>(1, std::thread::hardware_concurrency() / width);
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> workers;
+  for (std::size_t i = 0; i < std::min(at_once, count); ++i) {
+    workers.emplace_back([&] {
+      for (std::size_t job = next++; job < count; job = next++) body(job);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+}
 
 /// Rehearses columns, several at a time.
 class Rehearsal {
@@ -28,69 +44,104 @@ class Rehearsal {
   explicit Rehearsal(const RehearsalRequest& request) : request_(request) {}
 
   void run(const std::vector<Column>& columns) {
-    const std::size_t pipeline = columns.front().ranks.size();
-    const std::size_t at_once = std::max<std::size_t>(1, std::thread::hardware_concurrency() / pipeline);
-    std::vector<std::thread> workers;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < std::min(at_once, columns.size()); ++i) {
-      workers.emplace_back([&] {
-        while (const Column* column = take(columns, next)) run_column(*column);
-      });
-    }
-    for (std::thread& worker : workers) worker.join();
+    run_side_by_side(columns.size(), columns.front().ranks.size(), [&](std::size_t i) { run_column(columns[i]); });
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// Axes along which parameters were cut unevenly, as far as the ranks that have run know.
-  std::vector<config::Axis> uneven() const { return {uneven_.begin(), uneven_.end()}; }
+  /// The same columns, each cut where ranks along dp_shard store parts of other sizes.
+  std::vector<Column> split_along_shards(const std::vector<Column>& columns) {
+    std::vector<std::vector<Column>> split(columns.size());
+    run_side_by_side(columns.size(), 1, [&](std::size_t i) {
+      guarded([&] {
+        split[i] = train::split_along_shards(request_.mesh, columns[i], [&](const Column& one) { return sizes(one); });
+      });
+    });
+    if (failure_) std::rethrow_exception(failure_);
+    std::vector<Column> all;
+    for (std::vector<Column>& part : split) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+
+  /// Axes along which parameters are cut unevenly by the ranks that have run.
+  std::set<config::Axis> uneven_axes() const {
+    std::set<config::Axis> all;
+    for (const auto& [position, axes] : uneven_) all.insert(axes.begin(), axes.end());
+    return all;
+  }
+  /// Says which columns the one stands for that has run.
+  void stand_for(const Column& column) {
+    for (RehearsedRank& rank : ranks_) {
+      const auto position = std::ranges::find(column.ranks, rank.rank) - column.ranks.begin();
+      add_represented(column, static_cast<std::size_t>(position), rank);
+    }
+  }
   std::vector<RehearsedRank> take_ranks() {
     std::sort(ranks_.begin(), ranks_.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
     return std::move(ranks_);
   }
 
  private:
-  const Column* take(const std::vector<Column>& columns, std::size_t& next) {
+  LayoutRank make(std::int64_t rank) {
     const std::scoped_lock lock(mutex_);
-    return failure_ || next == columns.size() ? nullptr : &columns[next++];
+    return request_.make_rank(rank);
+  }
+
+  /// What a column's ranks store, those of pipeline ranks that cut something unevenly.
+  std::string sizes(const Column& column) {
+    std::string text;
+    for (const auto& [position, axes] : uneven_) {
+      if (axes.empty()) continue;
+      const std::int64_t rank = column.ranks[position];
+      text += part_sizes(make(rank), request_.mesh, rank) + '|';
+    }
+    return text;
+  }
+
+  /// Keeps what the body throws, if nothing was thrown before; nothing more is begun then.
+  template <class Body>
+  bool guarded(const Body& body) {
+    try {
+      if (!has_failed_) body();
+      return true;
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!has_failed_.exchange(true)) failure_ = std::current_exception();
+      return false;
+    }
   }
 
   void run_column(const Column& column) {
     comm::FakeWorld world(request_.mesh);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < column.ranks.size(); ++i) {
-      threads.emplace_back([&, i] { run_rank(world, column, i); });
+      threads.emplace_back([&, i] {
+        if (guarded([&] { run_rank(world, column, i); })) return;
+        world.abort(concat("rank ", column.ranks[i], " failed"));
+      });
     }
     for (std::thread& thread : threads) thread.join();
   }
 
   void run_rank(comm::FakeWorld& world, const Column& column, std::size_t position) {
     const std::int64_t rank = column.ranks[position];
-    try {
-      LayoutRank made;
-      {
-        const std::scoped_lock lock(mutex_);
-        made = request_.make_rank(rank);
-      }
-      std::vector<config::Axis> uneven;
-      RehearsedRank answer = rehearse_rank(world, made, request_.mesh, rank, request_.steps, uneven);
-      for (const Column& other : column.stands_for) answer.stands_for.push_back(other.ranks[position]);
-      std::sort(answer.stands_for.begin(), answer.stands_for.end());
-      const std::scoped_lock lock(mutex_);
-      uneven_.insert(uneven.begin(), uneven.end());
-      ranks_.push_back(std::move(answer));
-    } catch (...) {
-      {
-        const std::scoped_lock lock(mutex_);
-        if (!failure_) failure_ = std::current_exception();
-      }
-      world.abort(concat("rank ", rank, " failed: ", comm::error_text()));
-    }
+    std::vector<config::Axis> uneven;
+    RehearsedRank answer = rehearse_rank(world, make(rank), request_.mesh, rank, request_.steps, uneven);
+    add_represented(column, position, answer);
+    const std::scoped_lock lock(mutex_);
+    uneven_[position] = std::move(uneven);
+    ranks_.push_back(std::move(answer));
+  }
+
+  static void add_represented(const Column& column, std::size_t position, RehearsedRank& rank) {
+    for (const Column& other : column.stands_for) rank.stands_for.push_back(other.ranks[position]);
+    std::sort(rank.stands_for.begin(), rank.stands_for.end());
   }
 
   const RehearsalRequest& request_;
   std::mutex mutex_;
+  std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;
-  std::set<config::Axis> uneven_;
+  std::map<std::size_t, std::vector<config::Axis>> uneven_;
   std::vector<RehearsedRank> ranks_;
 };
 
@@ -112,25 +163,29 @@ std::vector<RehearsedRank> asked_ranks(const RehearsalRequest& request) {
 }
 
 /// Around a ring each rank sees other blocks of the keys.
-std::vector<config::Axis> distinct_from_the_start(const config::Mesh& mesh) {
+std::vector<config::Axis> distinct_axes(const config::Mesh& mesh) {
   return mesh.degree(config::Axis::cp) > 1 ? std::vector{config::Axis::cp} : std::vector<config::Axis>();
 }
 
 std::vector<RehearsedRank> ranks_of_each_kind(const RehearsalRequest& request) {
-  std::vector<config::Axis> distinct = distinct_from_the_start(request.mesh);
-  std::vector<Column> all = columns(request.mesh, distinct);
-  {
-    // One column shows along which axes others are cut otherwise.
-    Rehearsal first(request);
-    first.run({all.front()});
-    if (all.size() == 1 && first.uneven().empty()) return first.take_ranks();
-    for (const config::Axis axis : first.uneven()) {
-      if (std::ranges::find(distinct, axis) == distinct.end()) distinct.push_back(axis);
+  std::vector<config::Axis> distinct = distinct_axes(request.mesh);
+  const Column zero = columns(request.mesh, {}).front();
+  // The first column shows along which axes others have parts of other sizes.
+  Rehearsal first(request);
+  first.run({{zero.ranks, {}}});
+  bool shards_differ = false;
+  for (const config::Axis axis : first.uneven_axes()) {
+    if (axis == config::Axis::dp_shard) {
+      shards_differ = true;
+    } else if (std::ranges::find(distinct, axis) == distinct.end()) {
+      distinct.push_back(axis);
     }
   }
-  Rehearsal rehearsal(request);
-  rehearsal.run(columns(request.mesh, distinct));
-  return rehearsal.take_ranks();
+  std::vector<Column> all = columns(request.mesh, distinct);
+  if (shards_differ) all = first.split_along_shards(all);
+  first.stand_for(all.front());
+  if (all.size() > 1) first.run({all.begin() + 1, all.end()});
+  return first.take_ranks();
 }
 
 std::vector<RehearsedRank> every_rank(const RehearsalRequest& request) {
