@@ -84,6 +84,7 @@ void rehearse_run(const Session& session, const config::Config& config) {
   request.steps = steps_of(config);
   request.shown_rank = place.rank;
   request.hardware = rehearsal::find_hardware("h100");
+  check_options(config, request.world_size);
   RehearsalFindings found = rehearse_layout(session, open_engine(engine_path()), config, request);
   found.preflight = preflight(session, {config, found.mesh, found.sizes, found.facts});
   log_run(found, place.rank);

@@ -12,6 +12,8 @@
 namespace titan::app {
 namespace {
 
+constexpr std::size_t kMostDetailed = 16;  // kinds of ranks
+
 std::string seconds(double value) { return chart::number_text(value, chart::Unit::seconds); }
 
 std::string layout_text(const RehearsalFindings& found) {
@@ -68,6 +70,30 @@ std::string rank_text(const RehearsalFindings& found, std::size_t index) {
   return concat("\n", kind_text(found.mesh, rank), "\n  parameters it stores: ", count_text(rank.num_parameters), "\n",
                 memory_text(rank), "  work of a step: ", flops_text(step_flops(rank)), " FLOPs\n",
                 total == nullptr ? "" : calls_text(total->calls), time_of_rank(found, index));
+}
+
+/// One line each, where they are too many to tell all of each.
+std::string kinds_table(const RehearsalFindings& found, const std::vector<std::size_t>& shown) {
+  std::vector<Row> rows{{"rank", "ranks", "parameters", "peak", "between steps", "FLOPs", "stands for"}};
+  for (const std::size_t index : shown) {
+    const RehearsedRank& rank = found.report.ranks[index];
+    rows.push_back({concat(rank.rank), concat(std::max<std::size_t>(1, rank.stands_for.size())),
+                    count_text(rank.num_parameters), size_text(rank.peak_bytes), size_text(rank.steady_bytes),
+                    flops_text(step_flops(rank)), places_of(found.mesh, rank.stands_for)});
+  }
+  return concat("\nkinds of ranks\n", aligned(rows),
+                "the one with the largest peak follows; of another one: --rank R, of all: --json or --html\n");
+}
+
+std::string ranks_text(const RehearsalFindings& found) {
+  std::vector<std::size_t> shown = found.shown();
+  std::string text;
+  if (shown.size() > kMostDetailed) {
+    text = kinds_table(found, shown);
+    shown = {*std::ranges::max_element(shown, {}, [&](std::size_t i) { return found.report.ranks[i].peak_bytes; })};
+  }
+  for (const std::size_t index : shown) text += rank_text(found, index);
+  return text;
 }
 
 std::string soundness_text(const RehearsalFindings& found) {
@@ -133,9 +159,8 @@ std::string fit_text(const RehearsalFindings& found) {
 }  // namespace
 
 std::string rehearsal_text(const RehearsalFindings& found) {
-  std::string text = layout_text(found) + preflight_text(found);
-  for (const std::size_t index : found.shown()) text += rank_text(found, index);
-  return text + soundness_text(found) + pipeline_text(found) + estimate_text(found) + fit_text(found);
+  return layout_text(found) + preflight_text(found) + ranks_text(found) + soundness_text(found) + pipeline_text(found) +
+         estimate_text(found) + fit_text(found);
 }
 
 }  // namespace titan::app

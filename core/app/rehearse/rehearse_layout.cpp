@@ -7,6 +7,7 @@
 #include "core/app/signals.hpp"
 #include "core/base/error.hpp"
 #include "core/base/plugin_call.hpp"
+#include "core/checkpoint/options.hpp"
 
 namespace titan::app {
 namespace {
@@ -69,6 +70,11 @@ RehearsalFindings findings_of(const config::Config& config, const RehearseReques
 }
 
 }  // namespace
+
+void check_options(const config::Config& config, std::int64_t world_size) {
+  config::plan_sizes(config, config::Mesh::from(config, world_size));
+  checkpoint::read_options(config, world_size);
+}
 
 RehearsalFindings rehearse_layout(const Session& session, const Engine& engine, const config::Config& config,
                                   const RehearseRequest& request) {

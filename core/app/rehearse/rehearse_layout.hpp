@@ -7,6 +7,10 @@
 
 namespace titan::app {
 
+/// Refuses degrees and sizes that do not divide, and options of checkpoints that do not fit each other, before there is
+/// an engine. ConfigError with the arithmetic.
+void check_options(const config::Config& config, std::int64_t world_size);
+
 /// Rehearses a layout and holds what its ranks did against each other, the hardware and the memory. Preflight and
 /// search are left to the caller. Throws what refuses the layout: ConfigError in most cases.
 RehearsalFindings rehearse_layout(const Session& session, const Engine& engine, const config::Config& config,

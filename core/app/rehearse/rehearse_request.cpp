@@ -20,6 +20,14 @@ std::int64_t whole_number(const config::CommandLine& line, const char* flag, std
   throw UsageError("[rehearse] --", flag, " takes a number from 1 to ", most, ": ", printable(shortened(text, 100)));
 }
 
+/// A property of the layout, as a degree is.
+std::int64_t world_size(const config::CommandLine& line) {
+  const std::string text = line.last("world-size", "1");
+  if (const auto number = launch::parse_whole(text, 1, kMostRanks)) return *number;
+  throw ConfigError("[rehearse] --world-size takes a number of ranks from 1 to ", kMostRanks, ": ",
+                    printable(shortened(text, 100)));
+}
+
 std::optional<std::int64_t> shown_rank(const config::CommandLine& line, std::int64_t world_size) {
   if (!line.has("rank")) return std::nullopt;
   const std::string text = line.last("rank");
@@ -64,7 +72,7 @@ std::vector<config::Flag> rehearse_flags() {
 
 RehearseRequest rehearse_request(const config::CommandLine& line) {
   RehearseRequest request;
-  request.world_size = whole_number(line, "world-size", kMostRanks);
+  request.world_size = world_size(line);
   request.steps = whole_number(line, "rehearsed-steps", kMostSteps);
   request.all_ranks = line.has("all-ranks");
   request.shown_rank = shown_rank(line, request.world_size);

@@ -26,8 +26,8 @@ struct RehearseRequest {
 /// Flags of `titan rehearse`, those of a run left out.
 std::vector<config::Flag> rehearse_flags();
 
-/// Reads them. UsageError names the flag that is wrong; ConfigError: a rank that the layout does not have; errors of
-/// find_hardware().
+/// Reads them. UsageError names the flag that is wrong; ConfigError: --world-size, or a rank that the layout does not
+/// have; errors of find_hardware().
 RehearseRequest rehearse_request(const config::CommandLine& line);
 
 }  // namespace titan::app

@@ -52,6 +52,19 @@ TEST(RehearsalText, ShowsOneRanksView) {
   EXPECT_EQ(json_of(findings).at("ranks").size(), 1U);
 }
 
+TEST(RehearsalText, ManyKindsGetALineEach) {
+  RehearsalFindings findings = test::sound_findings();
+  findings.mesh = config::Mesh({2, 1, 20, 1, 1}, 40);
+  findings.report.ranks.resize(20, findings.report.ranks[0]);
+  findings.report.ranks[7].rank = 7;
+  findings.report.ranks[7].stands_for = {7};
+  findings.report.ranks[7].peak_bytes = std::int64_t{1} << 30;
+  const std::string text = rehearsal_text(findings);
+  EXPECT_THAT(text, HasSubstr("  7     1      1,234,567   1 GiB"));
+  EXPECT_THAT(text, HasSubstr("\nrank 7\n  parameters it stores"));
+  EXPECT_THAT(text, Not(HasSubstr("\nranks 0, 1")));
+}
+
 TEST(RehearsalText, ListsWhatTheRunNeeds) {
   const std::string text = rehearsal_text(test::sound_findings());
   EXPECT_THAT(text, HasSubstr("  missing  dataset  cannot be read: ./assets/c4\n"));

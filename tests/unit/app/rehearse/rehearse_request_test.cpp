@@ -33,7 +33,7 @@ TEST(RehearseRequest, ReadsFlags) {
 
 TEST(RehearseRequest, WrongFlagsAreNamed) {
   for (const char* size : {"0", "-1", "x", "99999999"}) {
-    EXPECT_THROW(rehearse_request(line({{"world-size", {size}}})), UsageError) << size;
+    EXPECT_THROW(rehearse_request(line({{"world-size", {size}}})), ConfigError) << size;
   }
   for (const char* memory : {"0", "-1", "nan", "inf", "80GiB", ""}) {
     EXPECT_THROW(rehearse_request(line({{"memory-per-gpu", {memory}}})), UsageError) << memory;
