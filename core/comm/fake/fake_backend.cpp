@@ -1,6 +1,8 @@
 #include "core/comm/fake/fake_backend.hpp"
 
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 
@@ -9,6 +11,19 @@
 
 namespace titan::comm {
 namespace {
+
+/// Has memory until somebody waits for it.
+class CopyingWork : public TimedWork {
+ public:
+  explicit CopyingWork(std::vector<at::Tensor> copies) : copies_(std::move(copies)) {}
+  bool join(Clock::time_point deadline) override {
+    copies_.clear();
+    return TimedWork::join(deadline);
+  }
+
+ private:
+  std::vector<at::Tensor> copies_;
+};
 
 c10::intrusive_ptr<TimedWork> done() {
   auto work = c10::make_intrusive<TimedWork>();
@@ -19,11 +34,13 @@ c10::intrusive_ptr<TimedWork> done() {
 
 }  // namespace
 
-FakeBackend::FakeBackend(std::shared_ptr<ThreadHub> hub, ChannelFacts facts, const WorkRecord* const* announced)
+FakeBackend::FakeBackend(std::shared_ptr<ThreadHub> hub, ChannelFacts facts, const WorkRecord* const* announced,
+                         bool copies_parts)
     : Backend(static_cast<int>(facts.position), static_cast<int>(facts.members.size())),
       hub_(std::move(hub)),
       facts_(std::move(facts)),
-      announced_(announced) {}
+      announced_(announced),
+      copies_parts_(copies_parts) {}
 
 c10::intrusive_ptr<c10d::Work> FakeBackend::allreduce(std::vector<at::Tensor>& tensors,
                                                       const c10d::AllreduceOptions& options) {
@@ -52,6 +69,12 @@ c10::intrusive_ptr<c10d::Work> FakeBackend::_reduce_scatter_base(at::Tensor& out
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     out.copy_(in.narrow(0, facts_.position * out.size(0), out.size(0)));
     if (reduce_of(options.reduceOp) == Reduce::sum) out.mul_(static_cast<std::int64_t>(facts_.members.size()));
+  } else if (copies_parts_) {
+    RECORD_USER_SCOPE("communication::reduce_scatter");
+    auto work = c10::make_intrusive<CopyingWork>(std::vector{at::empty_like(in), at::empty_like(out)});
+    work->begin();
+    work->complete();
+    return work;
   }
   return done();
 }

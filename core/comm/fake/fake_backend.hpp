@@ -13,7 +13,9 @@ namespace titan::comm {
 class FakeBackend : public c10d::Backend {
  public:
   /// `announced` points to the record of the call that is being started.
-  FakeBackend(std::shared_ptr<ThreadHub> hub, ChannelFacts facts, const WorkRecord* const* announced);
+  /// `copies_parts`: see FakeWorld.
+  FakeBackend(std::shared_ptr<ThreadHub> hub, ChannelFacts facts, const WorkRecord* const* announced,
+              bool copies_parts);
 
   const std::string getBackendName() const override { return "fake"; }
   c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
@@ -35,6 +37,7 @@ class FakeBackend : public c10d::Backend {
   std::shared_ptr<ThreadHub> hub_;
   ChannelFacts facts_;
   const WorkRecord* const* announced_;
+  bool copies_parts_;
 };
 
 }  // namespace titan::comm

@@ -8,15 +8,15 @@ namespace {
 
 class FakeTransport : public Transport {
  public:
-  FakeTransport(std::shared_ptr<ThreadHub> hub, std::int64_t rank, CallListener listener)
-      : hub_(std::move(hub)), rank_(rank), listener_(std::move(listener)) {
+  FakeTransport(std::shared_ptr<ThreadHub> hub, std::int64_t rank, bool copies_parts, CallListener listener)
+      : hub_(std::move(hub)), rank_(rank), copies_parts_(copies_parts), listener_(std::move(listener)) {
     hub_->join(rank_);
   }
   ~FakeTransport() override { hub_->leave(rank_); }
 
   bool moves_data() const override { return false; }
   c10::intrusive_ptr<c10d::Backend> open(const ChannelFacts& facts, std::chrono::milliseconds) override {
-    return c10::make_intrusive<FakeBackend>(hub_, facts, &announced_);
+    return c10::make_intrusive<FakeBackend>(hub_, facts, &announced_, copies_parts_);
   }
   void announce(const WorkRecord& record) override {
     announced_ = &record;
@@ -34,6 +34,7 @@ class FakeTransport : public Transport {
  private:
   std::shared_ptr<ThreadHub> hub_;
   std::int64_t rank_;
+  bool copies_parts_;
   CallListener listener_;
   const WorkRecord* announced_ = nullptr;
 };
@@ -42,12 +43,14 @@ class FakeTransport : public Transport {
 
 class FakeWorld::Impl : public ThreadHub {};
 
-FakeWorld::FakeWorld(config::Mesh mesh) : mesh_(std::move(mesh)), impl_(std::make_shared<Impl>()) {}
+FakeWorld::FakeWorld(config::Mesh mesh, bool copies_parts)
+    : mesh_(std::move(mesh)), copies_parts_(copies_parts), impl_(std::make_shared<Impl>()) {}
 
 FakeWorld::~FakeWorld() = default;
 
 std::unique_ptr<Communicator> FakeWorld::join(std::int64_t rank, CallListener listener) {
-  return std::make_unique<Communicator>(mesh_, rank, std::make_shared<FakeTransport>(impl_, rank, std::move(listener)));
+  return std::make_unique<Communicator>(
+      mesh_, rank, std::make_shared<FakeTransport>(impl_, rank, copies_parts_, std::move(listener)));
 }
 
 void FakeWorld::abort(std::string_view reason) noexcept { impl_->abort(std::string(reason)); }

@@ -21,7 +21,9 @@ struct CallListener {
 /// FakeBackend. Pipeline neighbours of a rank that runs have to run as well: they tell each other what they will send.
 class FakeWorld {
  public:
-  explicit FakeWorld(config::Mesh mesh);
+  /// `copies_parts`: calls take the memory that they take over gloo, whose reduce-scatter has a copy of its input and
+  /// the sum beside the output until it is done.
+  explicit FakeWorld(config::Mesh mesh, bool copies_parts = false);
   ~FakeWorld();
 
   /// One rank's communicator; call once for each rank that runs, on its thread. The listener is kept.
@@ -32,6 +34,7 @@ class FakeWorld {
  private:
   class Impl;
   config::Mesh mesh_;
+  bool copies_parts_;
   std::shared_ptr<Impl> impl_;
 };
 
