@@ -112,7 +112,7 @@ TEST_F(CoreOptionsTest, OptionsThatMayDifferBetweenRanks) {
   for (const Option* option : registry_.options()) {
     if (!option->must_match) may_differ.insert(option->name);
   }
-  EXPECT_EQ(may_differ, (std::set<std::string>{"checkpoint.folder", "dataloader.num_prefetch_batches",
+  EXPECT_EQ(may_differ, (std::set<std::string>{"checkpoint.folder", "comm.mode", "dataloader.num_prefetch_batches",
                                                "debug.memory_limit_gib", "debug.print_config", "debug.save_config_file",
                                                "dump_folder", "training.num_threads"}));
 }
