@@ -55,6 +55,26 @@ TEST_F(RehearseTest, MissingInputsAreFindings) {
   EXPECT_FALSE(std::filesystem::exists(dump_folder()));
 }
 
+TEST_F(RehearseTest, ACheckpointIsHeldAgainstTheModel) {
+  ASSERT_THAT(tiny_run({"--checkpoint.enable", "--checkpoint.interval", "1"}).run(), ExitsWith(0));
+  const auto state = [&](std::initializer_list<std::string> args) {
+    const Outcome outcome = titan({"rehearse"})
+                                .args(tiny_model())
+                                .args({"--world-size", "2", "--checkpoint.enable", "--json"})
+                                .args(args)
+                                .run();
+    EXPECT_THAT(outcome, ExitsWith(0));
+    const nlohmann::json json = json_of(outcome);
+    for (const nlohmann::json& line : json.at("preflight")) {
+      if (line.at("what") == "checkpoint") return line.at("state").get<std::string>();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(state({}), "ok");
+  EXPECT_EQ(state({"--model.n_layers", "2"}), "missing");
+  EXPECT_EQ(state({"--checkpoint.folder", "elsewhere"}), "n.a.");
+}
+
 TEST_F(RehearseTest, OtherCommModesAndRanksAreRefusedByName) {
   for (const char* mode : {"local_tensor", "torchcomms"}) {
     const Outcome outcome = titan({"train"}).args(model()).args({"--comm.mode", mode}).run();

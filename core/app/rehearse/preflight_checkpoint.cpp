@@ -6,6 +6,7 @@
 #include "core/app/checkpoint/located.hpp"
 #include "core/app/checkpoint/model_of_checkpoint.hpp"
 #include "core/app/rehearse/preflight_inputs.hpp"
+#include "core/app/rehearse/rehearsal_names.hpp"
 #include "core/base/error.hpp"
 #include "core/base/listing.hpp"
 #include "core/checkpoint/model_tensors.hpp"
@@ -76,7 +77,7 @@ PreflightLine checkpoint_line(const Session& session, const PreflightRun& run, c
     if (!folder) return {kWhat, State::none, "there is none yet: the run begins at step 0"};
     return judge(session, run, *folder);
   } catch (const Error& error) {
-    return {kWhat, State::missing, error.what()};
+    return {kWhat, State::missing, std::string(without_tag(error.what()))};
   }
 }
 

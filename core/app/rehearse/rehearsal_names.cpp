@@ -61,6 +61,11 @@ std::string size_text(std::int64_t bytes) {
 
 std::string size_text(double bytes) { return size_text(static_cast<std::int64_t>(std::llround(bytes))); }
 
+std::string_view without_tag(std::string_view message) {
+  const std::size_t end = message.find("] ");
+  return message.starts_with('[') && end != std::string_view::npos ? message.substr(end + 2) : message;
+}
+
 std::string share_text(double share) { return printed("%.1f %%", 100 * share); }
 
 }  // namespace titan::app

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/config/mesh.hpp"
@@ -26,6 +27,8 @@ std::string count_text(std::int64_t count);
 /// "61.2 GiB"; what is below 0 as 0.
 std::string size_text(std::int64_t bytes);
 std::string size_text(double bytes);
+/// A message without its "[room] ".
+std::string_view without_tag(std::string_view message);
 /// "12.3 %".
 std::string share_text(double share);
 

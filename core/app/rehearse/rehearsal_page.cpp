@@ -18,7 +18,7 @@ std::string seconds(double value) { return chart::number_text(value, chart::Unit
 std::string verdict_html(const RehearsalFindings& found) {
   const std::string problem = soundness_verdict(found);
   std::string text = problem.empty() ? "Every rank makes the calls that the others make, and none waits for ever."
-                                     : problem.substr(problem.find("] ") + 2);
+                                     : std::string(without_tag(problem));
   bool is_bad = !problem.empty();
   if (found.fit) {
     text += concat("\n", found.fit->text);
