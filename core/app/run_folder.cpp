@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/app/named_output.hpp"
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
@@ -26,8 +27,9 @@ void write_configuration(const config::Config& config, const std::string& text, 
   const auto copy = config.optional_string("debug.save_config_file");
   if (!copy) return;
   const std::filesystem::path path = folder / *copy;
+  if (path.lexically_normal() == (folder / "config.toml").lexically_normal()) return;
   create_folder(path.parent_path());
-  write_file_atomically(path, text);
+  write_named_output(path, text, {config.config_name()});
 }
 
 void print_lines(const std::string& text) {

@@ -10,10 +10,10 @@
 #include "core/app/compare/run_reader.hpp"
 #include "core/app/compare/runs_differ.hpp"
 #include "core/app/compare/stored_reference.hpp"
+#include "core/app/named_output.hpp"
 #include "core/app/output.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
-#include "core/base/files.hpp"
 
 namespace titan::app {
 namespace {
@@ -88,7 +88,7 @@ void store(const CompareRequest& request, RunTable table, const config::Registry
   table.settings = settings_that_matter(table.settings, registry);
   if (request.range.last) std::erase_if(table.rows, [&](const auto& row) { return row.first > *request.range.last; });
   check_target(*request.written);
-  write_file_atomically(*request.written, render_reference(table));
+  write_named_output(*request.written, render_reference(table));
   print(concat("stored ", printable(table.name), " as ", printable(*request.written), ": ", table.rows.size(),
                table.rows.size() == 1 ? " step, " : " steps, ", printable(join(table.columns, ", ")), "\n"));
 }

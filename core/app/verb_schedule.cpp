@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "core/app/engine_library.hpp"
+#include "core/app/named_output.hpp"
 #include "core/app/output.hpp"
 #include "core/app/run_plugins.hpp"
 #include "core/app/run_selection.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
-#include "core/base/files.hpp"
 #include "core/base/log_spdlog.hpp"
 #include "core/base/number.hpp"
 #include "core/chart/svg.hpp"
@@ -55,8 +55,8 @@ void show(const config::CommandLine& line, const schedule::Table& training, cons
     throw UsageError("[schedule] --csv takes no value or full: ", printable(form));
   }
   if (line.has("svg")) {
-    write_file_atomically(line.last("svg"),
-                          chart::picture_file(schedule::render_svg(training, schedule::simulate_time(training))));
+    write_named_output(line.last("svg"),
+                       chart::picture_file(schedule::render_svg(training, schedule::simulate_time(training))));
   }
   print(line.has("csv") ? schedule::to_csv(training, form == "full") : described(training, evaluation));
 }

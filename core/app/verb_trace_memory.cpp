@@ -1,11 +1,11 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/app/named_output.hpp"
 #include "core/app/output.hpp"
 #include "core/app/trace/memory_report.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
-#include "core/base/files.hpp"
 #include "core/base/number.hpp"
 #include "core/chart/svg.hpp"
 #include "core/trace/memory_summary.hpp"
@@ -54,8 +54,8 @@ void run(const Session& session, const config::Invocation& invocation) {
   if (line.has("svg")) {
     if (devices.empty()) throw DataError("[trace] nothing was allocated, there is no picture of it: ", printable(file));
     const trace::DeviceSummary& device = fullest(devices);
-    write_file_atomically(line.last("svg"), chart::picture_file(memory_picture(
-                                                concat("bytes alive on device ", device.device, ", ", file), device)));
+    const std::string title = concat("bytes alive on device ", device.device, ", ", file);
+    write_named_output(line.last("svg"), chart::picture_file(memory_picture(title, device)), {file});
   }
   print(line.has("json") ? memory_json(file, snapshot, devices) : memory_report(file, snapshot, devices));
 }

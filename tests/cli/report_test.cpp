@@ -221,6 +221,23 @@ TEST_F(ReportTest, AStepCanBeAskedFor) {
   EXPECT_THAT(titan({"report", "run", "--step", "0"}).run(), ExitsWith(64));
 }
 
+TEST_F(ReportTest, AStepThatIsNotThereIsRefusedWithThoseThatAre) {
+  write_run();
+  const Outcome outcome = titan({"report", "run", "--step", "99999"}).run();
+  EXPECT_THAT(outcome, ExitsWith(64));
+  EXPECT_THAT(outcome, Says("no such step: 99999: steps that are there: 1, 2"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run/report.html"));
+}
+
+TEST_F(ReportTest, WhatItReadsIsNotOverwritten) {
+  write_run();
+  const std::string before = read(folder_ / "run/metrics.jsonl");
+  const Outcome outcome = titan({"report", "run", "--output", "run/metrics.jsonl"}).run();
+  EXPECT_THAT(outcome, ExitsWith(73));
+  EXPECT_THAT(outcome, Says("run/metrics.jsonl"));
+  EXPECT_EQ(read(folder_ / "run/metrics.jsonl"), before);
+}
+
 TEST_F(ReportTest, RefusesWhatIsNoRun) {
   EXPECT_THAT(titan({"report"}).run(), ExitsWith(64));
   EXPECT_THAT(titan({"report", "absent"}).run(), ExitsWith(66));
