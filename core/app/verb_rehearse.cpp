@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/app/engine_library.hpp"
+#include "core/app/named_output.hpp"
 #include "core/app/output.hpp"
 #include "core/app/rehearse/rehearsal_findings.hpp"
 #include "core/app/rehearse/rehearse_layout.hpp"
@@ -10,7 +11,6 @@
 #include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
-#include "core/base/files.hpp"
 #include "core/base/log_spdlog.hpp"
 
 namespace titan::app {
@@ -68,7 +68,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   if (found.must_fit && !found.fit->fits() && found.is_sound()) {
     found.search = search({session, engine, invocation, request}, config, found);
   }
-  if (!request.html.empty()) write_file_atomically(request.html, rehearsal_page(found));
+  if (!request.html.empty()) write_named_output(request.html, rehearsal_page(found));
   print(request.json ? rehearsal_json(found) : rehearsal_text(found));
   judge(found);
 }
