@@ -1,6 +1,7 @@
 #include "core/app/engine_library.hpp"
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include <string>
 #include <string_view>
@@ -14,6 +15,14 @@ namespace {
 
 constexpr const char* kQuery = "titan_engine_query_v1";
 
+/// dlopen does not say why it could not map a library: where addresses are limited it is that.
+bool lacks_address_space(std::string_view reason) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         (reason.find("failed to map") != std::string_view::npos ||
+          reason.find("annot allocate memory") != std::string_view::npos);
+}
+
 /// dlerror's text names the library that is missing or wrong, which need not be the engine.
 void* open_library(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -24,6 +33,10 @@ void* open_library(const std::filesystem::path& path) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library != nullptr) return library;
   const char* reason = ::dlerror();
+  if (reason != nullptr && lacks_address_space(reason)) {
+    throw ResourceError("[engine] out of memory: no room for the engine library and libtorch: ", path.native(), ": ",
+                        reason, ": the limit of address space (ulimit -v) is too low");
+  }
   throw InputError("[engine] cannot open the engine library: ", path.native(), ": ", reason != nullptr ? reason : "",
                    ": it needs the libtorch it was built with: run tools/bootstrap.sh and build again");
 }

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "core/app/completion.hpp"
+#include "core/app/last_resort.hpp"
 #include "core/app/output.hpp"
 #include "core/app/program_begin.hpp"
 #include "core/app/rank_outcome.hpp"
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
   titan::app::occupy_standard_streams();
   titan::app::keep_launchers_streams();
   titan::app::install_fatal_signals();
+  titan::app::install_last_resort();
   titan::app::install_stop_signals();
 
   titan::app::Verdict verdict;

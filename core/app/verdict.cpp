@@ -64,7 +64,10 @@ Verdict judge(const std::exception_ptr& thrown) {
   } catch (const std::bad_alloc&) {
     return {status_of(Exit::resource), "out of memory"};
   } catch (const std::system_error& error) {
-    return {status_of(exit_of(error.code())), error.what()};
+    const Exit exit = exit_of(error.code());
+    // Its text, "Resource temporarily unavailable", is that of a thread that could not be started.
+    const char* const begin = exit == Exit::resource ? "out of memory, or of threads: the system gives no more: " : "";
+    return {status_of(exit), concat(begin, error.what())};
   } catch (const std::exception& error) {
     return judge_other(error);
   } catch (...) {

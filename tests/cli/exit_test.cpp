@@ -55,5 +55,15 @@ TEST_F(ExitTest, AnErrorOfInitStopsTheRun) {
   EXPECT_THAT(outcome, Says("mischief"));
 }
 
+TEST_F(ExitTest, HoweverLittleMemoryThereIsTheRunSaysSo) {
+  // With more, libc and oneDNN find out for themselves that there is none.
+  for (const std::uint64_t mebibytes : {100, 200, 300, 340, 360, 380, 400, 420}) {
+    const Outcome outcome = tiny_run({"--training.steps=1"}).address_space(mebibytes << 20U).run();
+    if (outcome.status == 0) continue;
+    EXPECT_THAT(outcome, ExitsWith(71)) << mebibytes;
+    EXPECT_THAT(outcome.err, testing::ContainsRegex("out of memory")) << mebibytes;
+  }
+}
+
 }  // namespace
 }  // namespace titan::cli
