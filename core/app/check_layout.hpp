@@ -11,4 +11,7 @@ namespace titan::app {
 /// the sizes of a step. Throws what refuses the run: ConfigError in most cases, of a plugin too.
 config::Sizes check_layout(const Session& session, const config::Config& config, const config::Mesh& mesh);
 
+/// Starts the observers and guards of rank 0 and ends them again: throws what they refuse when they begin.
+void check_watchers(const Session& session, const config::Config& config, const config::Mesh& mesh);
+
 }  // namespace titan::app

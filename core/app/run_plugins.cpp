@@ -48,15 +48,19 @@ RunPlugins::RunPlugins(const Session& session, const plugin::HostServices& servi
 EngineRun RunPlugins::start() {
   EngineRun run = start_what_is_checked();
   run.observers.push_back({"titan", nullptr, &host_observer()});
+  start_what_watches(run);
+  // Ranks compare them, and checkpoints say which plugins they came from.
+  if (services_.world_size > 1 || services_.config->boolean("checkpoint.enable")) run.plugin_digests = digests();
+  return run;
+}
+
+void RunPlugins::start_what_watches(EngineRun& run) {
   for (const plugin::Plugin* observer : session_.plugins().providing(TITAN_OBSERVER_V1)) {
     run.observers.push_back(required_interface<titan_observer_v1>(load(*observer), TITAN_OBSERVER_V1));
   }
   for (const plugin::Plugin* guard : session_.plugins().providing(TITAN_GUARD_V1)) {
     run.guards.push_back(required_interface<titan_guard_v1>(load(*guard), TITAN_GUARD_V1));
   }
-  // Ranks compare them, and checkpoints say which plugins they came from.
-  if (services_.world_size > 1 || services_.config->boolean("checkpoint.enable")) run.plugin_digests = digests();
-  return run;
 }
 
 EngineRun RunPlugins::start_what_is_checked() {

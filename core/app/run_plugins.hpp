@@ -24,6 +24,8 @@ class RunPlugins {
   EngineRun start();
   /// Starts the model, the strategies and, for several stages, the schedule only, in place of start().
   EngineRun start_what_is_checked();
+  /// Starts the observers and guards. start() does so.
+  void start_what_watches(EngineRun& run);
   /// Starts the plugin with a schedule for pipelines, if there is one; a run of several stages has it already.
   /// ConfigError when several plugins have one.
   void add_schedule(EngineRun& run);

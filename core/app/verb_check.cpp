@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "core/app/check_layout.hpp"
+#include "core/app/ignored_options.hpp"
 #include "core/app/output.hpp"
 #include "core/app/run_selection.hpp"
 #include "core/app/verbs.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/base/log_spdlog.hpp"
 #include "core/checkpoint/options.hpp"
 #include "core/launch/option_values.hpp"
@@ -28,10 +30,12 @@ void run(const Session& session, const config::Invocation& invocation) {
   const config::Resolution resolution = session.resolve(*invocation.verb, invocation.words);
   const config::Config& config = resolution.config;
   check_selection(session, config);
+  for (const std::string& text : ignored_options(config)) log_warning("config", text);
   const std::int64_t ranks = world_size(resolution.command_line);
   const config::Mesh mesh = config::Mesh::from(config, ranks);
   checkpoint::check_before_start(config, mesh.world_size());
   const config::Sizes sizes = check_layout(session, config, mesh);
+  check_watchers(session, config, mesh);
   print(concat("mesh: ", mesh.describe(), "\nstep of a data-parallel rank: ", config::describe(sizes), "\nok\n"));
 }
 

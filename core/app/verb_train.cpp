@@ -3,6 +3,7 @@
 
 #include "core/app/engine_library.hpp"
 #include "core/app/folder_lock.hpp"
+#include "core/app/ignored_options.hpp"
 #include "core/app/program_begin.hpp"
 #include "core/app/rank_outcome.hpp"
 #include "core/app/rehearse/fake_backend.hpp"
@@ -11,6 +12,7 @@
 #include "core/app/run_selection.hpp"
 #include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
+#include "core/base/log.hpp"
 #include "core/base/log_spdlog.hpp"
 #include "core/base/rank_environment.hpp"
 #include "core/checkpoint/options.hpp"
@@ -33,6 +35,9 @@ void run(const Session& session, const config::Invocation& invocation) {
   const RunLocks locks = ranks.rank == 0 && !folder_is_locked_for_us() ? lock_run_folders(config) : RunLocks();
   prepare_run_folder(config, ranks.rank);
   write_errors_to(config.string("dump_folder"));
+  if (ranks.rank == 0) {
+    for (const std::string& text : ignored_options(config)) log_warning("config", text);
+  }
   stop_flag().check();
 
   const Engine& engine = open_engine(engine_path());

@@ -161,6 +161,40 @@ TEST_F(TrainingTest, ConfigurationIsSavedAndPrintedOnRequest) {
   EXPECT_EQ(saved, read(dump_folder() / "config.toml"));
 }
 
+TEST_F(TrainingTest, ACopyOfTheConfigurationReplacesNoFileOfTheRun) {
+  const Outcome outcome = tiny_run({"--debug.save_config_file=logs/rank_0.log"}).run();
+  EXPECT_THAT(outcome, ExitsWith(73));
+  EXPECT_THAT(outcome, Says("logs/rank_0.log"));
+}
+
+TEST_F(TrainingTest, OptionsThatNothingReadsAreNamed) {
+  const Outcome outcome =
+      tiny_run({"--training.steps=1", "--profiler.memory_snapshot_freq=3", "--profiler.memory_snapshot_stacks=cpp",
+                "--profiler.profile_freq=5", "--activation_checkpoint.mode=none", "--activation_checkpoint.debug"})
+          .run();
+  ASSERT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome, Says("profiler.memory_snapshot_freq, profiler.memory_snapshot_stacks have no effect without "
+                            "profiler.enable_memory_snapshot"));
+  EXPECT_THAT(outcome, Says("profiler.profile_freq has no effect without profiler.enable_profiling or "
+                            "profiler.enable_memory_snapshot"));
+  EXPECT_THAT(outcome, Says("activation_checkpoint.debug has no effect without activation_checkpoint.mode selective"));
+  const Outcome late = tiny_run({"--profiler.enable_memory_snapshot", "--profiler.memory_snapshot_freq=4"}).run();
+  EXPECT_THAT(late, Says("profiler.memory_snapshot_freq 4 is more than training.steps 3"));
+  EXPECT_EQ(tiny_run({"--training.steps=1"}).run().err.find("no effect"), std::string::npos)
+      << "presets are no request";
+}
+
+TEST_F(TrainingTest, WhatARunRefusesACheckRefusesToo) {
+  const std::vector<std::vector<std::string>> wrong{{"--profiler.enable_profiling", "--profiler.profile_freq=3"},
+                                                    {"--debug.break_at", "rank=7,foo=3"},
+                                                    {"--sdc_replay.enabled"}};
+  for (const auto& words : wrong) {
+    EXPECT_THAT(titan({"check"}).args(tiny_model()).args(words).run(), ExitsWith(78)) << words.front();
+  }
+  EXPECT_THAT(titan({"check"}).args(tiny_model()).args({"--profiler.enable_profiling"}).run(), ExitsWith(0));
+  EXPECT_FALSE(std::filesystem::exists(dump_folder()));
+}
+
 TEST_F(TrainingTest, ARankOfSeveralMustKnowWhereTheyMeet) {
   const Outcome outcome = tiny_run({}).env("WORLD_SIZE", "2").env("RANK", "1").run();
   EXPECT_THAT(outcome, ExitsWith(78));
