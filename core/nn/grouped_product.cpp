@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "core/tensor/values.hpp"
+
 namespace titan::nn {
 namespace {
 
@@ -27,11 +29,11 @@ void for_each_expert(const at::Tensor& counts, Body body) {
   }
 }
 
-at::Tensor ends(const at::Tensor& counts) { return counts.cumsum(0, at::kInt); }
+at::Tensor ends(const at::Tensor& counts, const at::Tensor& x) { return counts.cumsum(0, at::kInt).to(x.device()); }
 
 /// x [M, a], weight [E, a, b] -> [M, b].
 at::Tensor products(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& counts, bool at_once) {
-  if (at_once) return at::_grouped_mm(x, weight, ends(counts));
+  if (at_once) return at::_grouped_mm(x, weight, ends(counts, x));
   at::Tensor out = at::empty({x.size(0), weight.size(2)}, x.options());
   for_each_expert(counts, [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor part = out.narrow(0, first, rows);
@@ -42,7 +44,7 @@ at::Tensor products(const at::Tensor& x, const at::Tensor& weight, const at::Ten
 
 /// grad [M, out], x [M, in] -> [E, out, in]: zero for an expert without rows.
 at::Tensor weight_gradients(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& counts, bool at_once) {
-  if (at_once) return at::_grouped_mm(grad.t(), x, ends(counts));
+  if (at_once) return at::_grouped_mm(grad.t(), x, ends(counts, x));
   at::Tensor out = at::zeros({counts.numel(), grad.size(1), x.size(1)}, x.options());
   for_each_expert(counts, [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor part = out.select(0, expert);
@@ -76,7 +78,8 @@ bool is_aligned(const at::Tensor& tensor) {
 
 bool has_grouped_product(const at::Tensor& x, const at::Tensor& weight) {
   const at::ScalarType type = x.scalar_type();
-  const bool has_type = type == at::kBFloat16 || (x.is_cpu() && (type == at::kFloat || type == at::kHalf));
+  const bool has_type =
+      type == at::kBFloat16 || ((x.is_cpu() || !tensor::has_values(x)) && (type == at::kFloat || type == at::kHalf));
   const auto out_bytes = weight.size(1) * static_cast<std::int64_t>(weight.element_size());
   return has_type && weight.scalar_type() == type && x.numel() > 0 && out_bytes % kAlignment == 0 && is_aligned(x) &&
          is_aligned(weight);

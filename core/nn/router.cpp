@@ -1,6 +1,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/bincount.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sigmoid.h>
@@ -10,6 +11,7 @@
 #include <limits>
 
 #include "core/nn/leaf.hpp"
+#include "core/tensor/values.hpp"
 
 namespace titan::nn {
 namespace {
@@ -59,8 +61,12 @@ class Router : public Leaf {
     require_size(in[0], -1, frame.parameter(0).size(1), "x");
     const at::Tensor scores = score(frame, in[0].flatten(0, -2));
     const at::Tensor experts = choose(frame, scores.detach());
-    const at::Tensor counts = at::bincount(experts.flatten(), {}, num_experts_);
-    if (coefficient_ != 0 && frame.phase() == Phase::training) frame.buffer(kTokensPerExpert).add_(counts);
+    // In a rehearsal every expert is chosen as often: how often is a value, and on the host, where others read it.
+    const at::Tensor counts =
+        tensor::has_values(experts) ? at::bincount(experts.flatten(), {}, num_experts_) : even_counts(experts.numel());
+    if (coefficient_ != 0 && frame.phase() == Phase::training) {
+      frame.buffer(kTokensPerExpert).add_(counts.to(experts.device()));
+    }
     return {weigh(scores.gather(1, experts)), experts, counts};
   }
 
@@ -86,6 +92,12 @@ class Router : public Leaf {
     }
   }
 
+  at::Tensor even_counts(std::int64_t total) const {
+    const at::Tensor counts = at::full({num_experts_}, total / num_experts_, at::kLong);
+    counts.narrow(0, 0, total % num_experts_).add_(1);
+    return counts;
+  }
+
   /// x [T, D] -> [T, E].
   at::Tensor score(Frame& frame, const at::Tensor& x) const {
     const at::Tensor& weight = frame.parameter(0);
@@ -99,7 +111,7 @@ class Router : public Leaf {
   /// scores [T, E] -> [T, k] int64.
   at::Tensor choose(Frame& frame, const at::Tensor& scores) const {
     const c10::NoGradGuard no_grad;
-    if (is_forced_) {
+    if (is_forced_ || !tensor::has_values(scores)) {
       const at::Tensor slots = at::arange(scores.size(0) * top_k_, at::TensorOptions(scores.device()).dtype(at::kLong));
       return slots.remainder(num_experts_).view({scores.size(0), top_k_});
     }

@@ -46,6 +46,15 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_attention_backward(
   return {by_token(query, query.scalar_type()), by_token(key, key.scalar_type()), by_token(value, value.scalar_type())};
 }
 
+/// Of two matrices, or of one and a batch, or of two batches: where both are matrices, their common dim is what the
+/// groups cut.
+at::Tensor grouped_mm(const at::Tensor& self, const at::Tensor& other, const std::optional<at::Tensor>& ends,
+                      const std::optional<at::Tensor>& /*bias*/, std::optional<at::ScalarType> out_type) {
+  std::vector<std::int64_t> sizes{self.size(-2), other.size(-1)};
+  if (self.dim() == other.dim()) sizes.insert(sizes.begin(), self.dim() == 2 ? ends->size(0) : self.size(0));
+  return at::empty(sizes, self.options().dtype(out_type.value_or(self.scalar_type())));
+}
+
 /// Element by element over two shapes that broadcast, or over one.
 at::Tensor& logical_binary(const at::Tensor& self, const at::Tensor& other, at::Tensor& out) {
   out.resize_(at::infer_size(self.sizes(), other.sizes()));
@@ -55,6 +64,10 @@ at::Tensor& logical_binary(const at::Tensor& self, const at::Tensor& other, at::
 at::Tensor& logical_not(const at::Tensor& self, at::Tensor& out) {
   out.resize_(self.sizes());
   return out;
+}
+
+at::Tensor floor_divide(const at::Tensor& self, const at::Tensor& other) {
+  return at::empty(at::infer_size(self.sizes(), other.sizes()), self.options().dtype(at::result_type(self, other)));
 }
 
 at::Tensor where(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other) {
@@ -80,7 +93,9 @@ void register_meta_kernels() {
     made->impl("_scaled_dot_product_flash_attention_for_cpu_backward", &flash_attention_backward);
     for (const char* op : {"logical_and.out", "logical_or.out", "logical_xor.out"}) made->impl(op, &logical_binary);
     made->impl("logical_not.out", &logical_not);
+    made->impl("_grouped_mm", &grouped_mm);
     made->impl("where.self", &where);
+    made->impl("floor_divide", &floor_divide);
     made->impl("_fused_adam_", &fused_adam<double>);
     made->impl("_fused_adamw_", &fused_adam<double>);
     return made;

@@ -194,6 +194,30 @@ std::vector<RehearsedRank> every_rank(const RehearsalRequest& request) {
   return rehearsal.take_ranks();
 }
 
+/// libtorch's words for an operator without a kernel are for people who write compilers.
+[[noreturn]] void rethrow_readable() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    const std::size_t end = text.find(": attempted to run this operator with Meta tensors");
+    if (end == std::string::npos) throw;
+    throw ConfigError("[rehearse] an operator of the model or of a strategy cannot be rehearsed, it has no kernel for ",
+                      "tensors without values: ", printable(text.substr(0, end)));
+  }
+}
+
+RehearsalReport run_request(const RehearsalRequest& request) {
+  const double begin = monotonic_seconds();
+  RehearsalReport report;
+  report.layout = request.mesh.describe();
+  report.ranks = !request.ranks.empty() ? asked_ranks(request)
+                 : request.all_ranks    ? every_rank(request)
+                                        : ranks_of_each_kind(request);
+  report.seconds = monotonic_seconds() - begin;
+  return report;
+}
+
 }  // namespace
 
 RehearsalReport rehearse(const RehearsalRequest& request) {
@@ -203,14 +227,11 @@ RehearsalReport rehearse(const RehearsalRequest& request) {
   const TorchWarningsToLog warnings;
   try {
     at::set_num_threads(1);  // ranks share the cores, and there is nothing to compute
-    const double begin = monotonic_seconds();
-    RehearsalReport report;
-    report.layout = request.mesh.describe();
-    report.ranks = !request.ranks.empty() ? asked_ranks(request)
-                   : request.all_ranks    ? every_rank(request)
-                                          : ranks_of_each_kind(request);
-    report.seconds = monotonic_seconds() - begin;
-    return report;
+    try {
+      return run_request(request);
+    } catch (...) {
+      rethrow_readable();
+    }
   } catch (...) {
     rethrow_for_host();
   }
