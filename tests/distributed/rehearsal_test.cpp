@@ -62,14 +62,21 @@ struct Layout {
   config::Degrees degrees;  // pp, dp_replicate, dp_shard, cp, tp
   std::int64_t num_micro_batches = 1;
   Settings settings = {};
+  std::int64_t expert_degree = 0;  // of a mixture of experts, whose tokens go to all of them in turn; 0: another model
 };
 std::ostream& operator<<(std::ostream& out, const Layout& layout) { return out << layout.name; }
 
 class RehearsedLayout : public ::testing::TestWithParam<Layout> {
  protected:
   RankRuns runs() const {
-    RankRuns runs = parity_run(GetParam().degrees, kSingle, GetParam().num_micro_batches);
+    const bool is_mixture = GetParam().expert_degree > 0;
+    RankRuns runs = parity_run(GetParam().degrees, kSingle, GetParam().num_micro_batches,
+                               is_mixture ? "qwen3_parity_moe" : "llama3_parity");
     runs.steps = 1;
+    if (is_mixture) {
+      runs.expert_degree = GetParam().expert_degree;
+      runs.settings.emplace_back("model.debug_force_load_balance", "true");
+    }
     for (const auto& setting : GetParam().settings) runs.settings.push_back(setting);
     return runs;
   }
@@ -115,7 +122,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Layout{"pp2", {2, 1, 1, 1, 1}, 4, {{"parallelism.num_pp_microbatches", "4"}}},
                       Layout{"pp2_fsdp2_tp2", {2, 1, 2, 1, 2}, 4, {{"parallelism.num_pp_microbatches", "4"}}},
                       Layout{"fsdp2_full", {1, 1, 2, 1, 1}, 1, {{"activation_checkpoint.mode", "full"}}},
-                      Layout{"tp2_selective", {1, 1, 1, 1, 2}, 1, {{"activation_checkpoint.mode", "selective"}}}),
+                      Layout{"tp2_selective", {1, 1, 1, 1, 2}, 1, {{"activation_checkpoint.mode", "selective"}}},
+                      Layout{"experts", {1, 1, 1, 1, 1}, 1, {}, 1}, Layout{"ep2", {1, 1, 2, 1, 1}, 2, {}, 2},
+                      Layout{"fsdp2_ep2", {1, 1, 4, 1, 1}, 1, {}, 2}, Layout{"ep2_tp2", {1, 1, 2, 1, 2}, 1, {}, 4}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
