@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -99,6 +101,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   // The option of a plugin, which a run may leave out.
   constexpr const char* kTraces = "comm.save_traces_folder";
   if (session.registry().find(kTraces) != nullptr) job.traces_folder = dump_folder / config.string(kTraces);
+  log_info("launch", "this is process ", ::getpid(), "; to see where each rank is: kill -USR2 ", ::getpid());
   check_end(launch::run_job(job, stop_flag()));
 }
 

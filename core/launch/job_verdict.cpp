@@ -124,10 +124,28 @@ std::optional<std::size_t> find_witness(const std::vector<RankEnd>& ends, std::s
   return found;
 }
 
+std::vector<std::int64_t> find_agreeing(const std::vector<RankEnd>& ends, std::size_t culprit) {
+  const RankEnd& first = ends[culprit];
+  if (!first.error || first.error->is_quit || cause_of(first) != Cause::own) return {};
+  std::vector<std::int64_t> ranks;
+  for (const RankEnd& end : ends) {
+    if (end.error && end.status == first.status && end.error->message == first.error->message)
+      ranks.push_back(end.rank);
+  }
+  return ranks.size() > 1 ? ranks : std::vector<std::int64_t>();
+}
+
+bool is_of_calls(const std::vector<RankEnd>& ends, std::size_t culprit) {
+  if (ends[culprit].error && ends[culprit].error->is_quit) return false;
+  return cause_of(ends[culprit]) != Cause::own || !ends[culprit].error;
+}
+
 std::string describe_others(const std::vector<RankEnd>& ends, std::size_t culprit) {
+  const std::vector<std::int64_t> agreeing = find_agreeing(ends, culprit);
+  const auto agrees = [&](const RankEnd& end) { return std::ranges::find(agreeing, end.rank) != agreeing.end(); };
   std::map<std::string, std::vector<std::int64_t>> groups;
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (i != culprit && status_of(ends[i]) != 0) groups[describe(ends[i])].push_back(ends[i].rank);
+    if (i != culprit && status_of(ends[i]) != 0 && !agrees(ends[i])) groups[describe(ends[i])].push_back(ends[i].rank);
   }
   std::vector<std::string> parts;
   for (const auto& [how, ranks] : groups) {

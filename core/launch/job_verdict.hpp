@@ -46,7 +46,16 @@ std::string describe(const RankEnd& end);
 /// stopped): the first of its peers that wrote an error. None where the culprit wrote one.
 std::optional<std::size_t> find_witness(const std::vector<RankEnd>& ends, std::size_t culprit);
 
-/// Says how the others ended, by exit status: "exited 69: ranks 0, 2". Empty where all others did their work.
+/// The ranks, by number, that stopped together, as one decided for all or all found the same: those with the culprit's
+/// status and its very words. Empty where the culprit is alone with them, or lost its peers.
+std::vector<std::int64_t> find_agreeing(const std::vector<RankEnd>& ends, std::size_t culprit);
+
+/// Whether the calls between ranks can tell more of the failure: a peer was lost, or a call was not done in time. What
+/// a rank says of itself (its options, its memory, a value) is complete.
+bool is_of_calls(const std::vector<RankEnd>& ends, std::size_t culprit);
+
+/// Says how the others ended, by exit status: "exited 69: ranks 0, 2". Empty where all others did their work, or agree
+/// with the culprit.
 std::string describe_others(const std::vector<RankEnd>& ends, std::size_t culprit);
 
 }  // namespace titan::launch

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
+#include "core/base/number_runs.hpp"
 #include "core/base/stop_signals.hpp"
 #include "core/launch/child_process.hpp"
 #include "core/launch/descriptor_limit.hpp"
@@ -23,6 +25,7 @@
 #include "core/launch/store_socket.hpp"
 #include "core/launch/supervision.hpp"
 #include "core/launch/terminal.hpp"
+#include "core/launch/verdict_file.hpp"
 
 namespace titan::launch {
 namespace {
@@ -98,6 +101,9 @@ class Launcher {
   JobEnd finish();
   void show_last_lines(const LocalRank& rank);
   std::string final_message(const JobVerdict& verdict) const;
+  /// Its first line: who failed, or who agreed to stop.
+  static std::string headline(const std::vector<RankEnd>& ends, const JobVerdict& verdict);
+  void leave_verdict(const JobEnd& end);
   /// What a rank wrote, a line each.
   static std::string words_of(const RankEnd& end);
   /// Which dumps there are, and what to do with them.
@@ -131,22 +137,25 @@ void refuse_link(const std::filesystem::path& folder) {
   throw TrustError("[launch] folder is a symbolic link: ", printable(folder.native()));
 }
 
+/// What an earlier run said must not be taken for this one's.
+void remove_earlier(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error) throw CreateError("[launch] cannot replace ", printable(path.native()), ": ", error.message());
+}
+
 void Launcher::open_files() {
   if (!options_.log_folder) refuse_link(job_.log_folder);
   refuse_link(job_.report_folder);
   create_folder(job_.log_folder);
   create_folder(job_.report_folder);
+  remove_earlier(verdict_file(job_.report_folder, options_.node_rank));
   for (std::int64_t local = 0; local < options_.num_local_ranks; ++local) {
     auto rank = std::make_unique<LocalRank>();
     rank->end.rank = options_.rank(local);
     const std::string name = concat("rank_", rank->end.rank);
     rank->report = {job_.report_folder / (name + ".json"), job_.report_folder / (name + ".done")};
-    // What an earlier run said must not be taken for this one's.
-    for (const auto& path : {rank->report.error, rank->report.done}) {
-      std::error_code error;
-      std::filesystem::remove(path, error);
-      if (error) throw CreateError("[launch] cannot replace ", printable(path.native()), ": ", error.message());
-    }
+    for (const auto& path : {rank->report.error, rank->report.done}) remove_earlier(path);
     open_streams(*rank);
     ranks_.push_back(std::move(rank));
   }
@@ -343,10 +352,26 @@ JobEnd Launcher::finish() {
   if (end.verdict.culprit) {
     if (!end.verdict.is_quit) show_last_lines(*ranks_[*end.verdict.culprit]);
     end.message = final_message(end.verdict);
+    leave_verdict(end);
   }
   output_.flush(kConsolePatienceSeconds);
   errors_.flush(kConsolePatienceSeconds);
   return end;
+}
+
+/// For who looks into the run's folder later, such as titan report: of a rank that was killed nobody else knows.
+void Launcher::leave_verdict(const JobEnd& end) {
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  try {
+    write_job_words(verdict_file(job_.report_folder, options_.node_rank),
+                    {.status = end.verdict.status,
+                     .rank = ranks_[*end.verdict.culprit]->end.rank,
+                     .message = end.message,
+                     .time = now,
+                     .is_quit = end.verdict.is_quit});
+  } catch (const Error& error) {
+    say("what follows is not in the run's folder: ", error.what());
+  }
 }
 
 void Launcher::show_last_lines(const LocalRank& rank) {
@@ -379,20 +404,29 @@ std::string Launcher::dumps_text() const {
                 " last calls; to compare them: titan trace analyse ", folder);
 }
 
+std::string Launcher::headline(const std::vector<RankEnd>& ends, const JobVerdict& verdict) {
+  const RankEnd& first = ends[*verdict.culprit];
+  if (verdict.is_quit) {
+    return concat("[launch] the run was ended by hand: rank ", first.rank, ' ', describe(first),
+                  "; that is no failure");
+  }
+  const std::string phase = first.error ? concat(" (", first.error->phase, ")") : std::string();
+  const std::vector<std::int64_t> agreeing = find_agreeing(ends, *verdict.culprit);
+  if (agreeing.empty()) return concat("[launch] rank ", first.rank, " failed first: it ", describe(first), phase);
+  return concat("[launch] ranks ", number_runs(agreeing), " stopped together, for one reason: each ", describe(first),
+                phase);
+}
+
 std::string Launcher::final_message(const JobVerdict& verdict) const {
   std::vector<RankEnd> ends;
   for (const auto& rank : ranks_) ends.push_back(rank->end);
   const RankEnd& first = ends[*verdict.culprit];
-  const std::string phase = first.error ? concat(" (", first.error->phase, ")") : std::string();
-  std::string text = verdict.is_quit
-                         ? concat("[launch] the run was ended by hand: rank ", first.rank, ' ', describe(first),
-                                  "; that is no failure")
-                         : concat("[launch] rank ", first.rank, " failed first: it ", describe(first), phase);
+  std::string text = headline(ends, verdict);
   if (first.error) text += words_of(first);
   if (const auto witness = find_witness(ends, *verdict.culprit)) text += words_of(ends[*witness]);
   const std::string others = describe_others(ends, *verdict.culprit);
   if (!others.empty()) text += concat("\n[launch] also: ", others);
-  if (!verdict.is_quit) text += dumps_text();
+  if (is_of_calls(ends, *verdict.culprit)) text += dumps_text();
   return text + concat("\n[launch] output of all ranks: ", printable(job_.log_folder.native()));
 }
 

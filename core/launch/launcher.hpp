@@ -18,7 +18,7 @@ struct Job {
   std::filesystem::path program;
   std::vector<std::string> arguments;   // of every rank, without the program's name
   std::filesystem::path log_folder;     // rank_N.stdout.log, rank_N.stderr.log
-  std::filesystem::path report_folder;  // rank_N.json, rank_N.done
+  std::filesystem::path report_folder;  // rank_N.json, rank_N.done, verdict.json
   std::filesystem::path traces_folder;  // where ranks write their calls down when one fails; empty: they do not
   int console_output = STDOUT_FILENO;
   int console_errors = STDERR_FILENO;

@@ -15,12 +15,14 @@
 
 #include "core/base/error.hpp"
 #include "core/base/file_descriptor.hpp"
+#include "core/launch/verdict_file.hpp"
 #include "tests/unit/base/temporary_folder.hpp"
 
 namespace titan::launch {
 namespace {
 
 using test::content_of;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -134,6 +136,46 @@ TEST_F(Launch, WhatTheRankWroteIsQuoted) {
   EXPECT_EQ(end.verdict.status, 80);
   EXPECT_THAT(end.message, HasSubstr("rank 0 failed first: it exited 80 (in training)"));
   EXPECT_THAT(end.message, HasSubstr("[launch] rank 0 says: [train] not finite\n[launch] rank 0 says: step 3"));
+}
+
+std::string leave_with(const std::string& message, int code) {
+  return R"(printf '{"code":)" + std::to_string(code) + R"(,"message":")" + message +
+         R"(","rank":%d,"host":"h","pid":%d,"time":1,"moment":1,"phase":"in training"}' $RANK $$ >"$TITAN_ERROR_FILE"; exit )" +
+         std::to_string(code);
+}
+
+TEST_F(Launch, TheVerdictIsLeftInTheFolderAndRemovedByTheNextRun) {
+  const JobEnd end = run(of_rank(1, "kill -9 $$") + kDone);
+  const auto words = read_job_words(job_.report_folder / "verdict.json");
+  ASSERT_TRUE(words.has_value());
+  EXPECT_EQ(words->status, 137);
+  EXPECT_EQ(words->rank, 1);
+  EXPECT_EQ(words->message, end.message);
+  EXPECT_GT(words->time, 1.7e9);
+  run(kDone);
+  EXPECT_FALSE(read_job_words(job_.report_folder / "verdict.json").has_value());
+}
+
+TEST_F(Launch, RanksThatAgreeStopTogether) {
+  const JobEnd end = run(leave_with("step 2: rank 1: loss nan", 80));
+  EXPECT_EQ(end.verdict.status, 80);
+  EXPECT_THAT(end.message,
+              testing::StartsWith(
+                  "[launch] ranks 0-2 stopped together, for one reason: each exited 80 (in training)\n[launch] rank "));
+  EXPECT_THAT(end.message, AllOf(HasSubstr("says: step 2: rank 1: loss nan"), Not(HasSubstr("failed first")),
+                                 Not(HasSubstr("also:"))));
+}
+
+TEST_F(Launch, CallsAreWorthALookWhereAPeerWasLostAlone) {
+  job_.traces_folder = folder_ / "traces";
+  const std::string dump =
+      "mkdir -p '" + job_.traces_folder.string() + "'; echo >'" + job_.traces_folder.string() + "/rank_'$RANK; ";
+  EXPECT_THAT(run(dump + leave_with("nan", 80)).message, Not(HasSubstr("trace analyse")));
+  EXPECT_THAT(run(dump + of_rank(1, leave_with("no memory", 71)) + leave_with("rank 1 is lost", 69)).message,
+              Not(HasSubstr("trace analyse")));
+  EXPECT_THAT(run(dump + leave_with("rank 1 does not answer", 69)).message, HasSubstr("titan trace analyse"));
+  EXPECT_THAT(run(dump + of_rank(1, "kill -9 $$") + leave_with("rank 1 is lost", 69)).message,
+              HasSubstr("titan trace analyse"));
 }
 
 TEST_F(Launch, WhatAnotherProcessWroteIsNot) {
