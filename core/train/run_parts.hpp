@@ -22,8 +22,8 @@ data::Loader open_training_data(const RunOptions& options, const std::shared_ptr
 /// Lets the model plugin declare its modules in the tree, and checks them.
 void build_tree(const EngineRun& run, nn::Tree& tree);
 
-/// Makes the tree's parameters, after one seed for all ranks: debug.seed, or what rank 0 draws. Without values they have
-/// shapes alone.
+/// Makes the tree's parameters, after one seed for all ranks: debug.seed, or what rank 0 draws. Without values they
+/// have shapes alone.
 void materialise(const RunOptions& options, Ranks& ranks, nn::Tree& tree, bool has_values = true);
 
 /// An optimizer over all parameters of the tree; tells its groups in the log when there are several.
