@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <system_error>
+#include <variant>
 
 #include "core/base/error.hpp"
 #include "core/base/files.hpp"
@@ -100,6 +101,17 @@ fs::path target_of(const fs::path& path, const std::vector<fs::path>& inputs) {
 
 void write_named_output(const fs::path& path, std::string_view content, const std::vector<fs::path>& inputs) {
   write_file_atomically(target_of(path, inputs), content);
+}
+
+std::vector<fs::path> inputs_of(const config::Config& config) {
+  std::vector<fs::path> inputs{config.config_name()};
+  for (const auto& [name, entry] : config.entries()) {
+    const auto* path = std::get_if<std::string>(&entry.value);
+    // The one option that names an output.
+    const bool is_output = name == "debug.save_config_file";
+    if (entry.option->type == config::Type::path && path != nullptr && !is_output) inputs.emplace_back(*path);
+  }
+  return inputs;
 }
 
 }  // namespace titan::app

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/config.hpp"
+
 namespace titan::app {
 
 /// Writes a file that a person gave the name of, in one step as write_file_atomically() does. A symbolic link stays,
@@ -12,5 +14,8 @@ namespace titan::app {
 /// prints to, or a link to nothing.
 void write_named_output(const std::filesystem::path& path, std::string_view content,
                         const std::vector<std::filesystem::path>& inputs = {});
+
+/// What a run with these options reads: the file of the options, and what they name.
+std::vector<std::filesystem::path> inputs_of(const config::Config& config);
 
 }  // namespace titan::app

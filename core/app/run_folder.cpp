@@ -29,7 +29,7 @@ void write_configuration(const config::Config& config, const std::string& text, 
   const std::filesystem::path path = folder / *copy;
   if (path.lexically_normal() == (folder / "config.toml").lexically_normal()) return;
   create_folder(path.parent_path());
-  write_named_output(path, text, {config.config_name()});
+  write_named_output(path, text, inputs_of(config));
 }
 
 void print_lines(const std::string& text) {

@@ -88,7 +88,9 @@ void store(const CompareRequest& request, RunTable table, const config::Registry
   table.settings = settings_that_matter(table.settings, registry);
   if (request.range.last) std::erase_if(table.rows, [&](const auto& row) { return row.first > *request.range.last; });
   check_target(*request.written);
-  write_named_output(*request.written, render_reference(table));
+  std::vector<std::filesystem::path> inputs(request.runs.begin(), request.runs.end());
+  if (request.stored) inputs.emplace_back(*request.stored);
+  write_named_output(*request.written, render_reference(table), inputs);
   print(concat("stored ", printable(table.name), " as ", printable(*request.written), ": ", table.rows.size(),
                table.rows.size() == 1 ? " step, " : " steps, ", printable(join(table.columns, ", ")), "\n"));
 }

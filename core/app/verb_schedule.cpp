@@ -49,14 +49,16 @@ std::string described(const schedule::Table& training, const schedule::Table& ev
                 schedule::render_text(evaluation, schedule::simulate_time(evaluation)));
 }
 
-void show(const config::CommandLine& line, const schedule::Table& training, const schedule::Table& evaluation) {
+void show(const config::Resolution& resolution, const schedule::Table& training, const schedule::Table& evaluation) {
+  const config::CommandLine& line = resolution.command_line;
   const std::string form = line.last("csv");
   if (!form.empty() && form != "full") {
     throw UsageError("[schedule] --csv takes no value or full: ", printable(form));
   }
   if (line.has("svg")) {
     write_named_output(line.last("svg"),
-                       chart::picture_file(schedule::render_svg(training, schedule::simulate_time(training))));
+                       chart::picture_file(schedule::render_svg(training, schedule::simulate_time(training))),
+                       inputs_of(resolution.config));
   }
   print(line.has("csv") ? schedule::to_csv(training, form == "full") : described(training, evaluation));
 }
@@ -84,7 +86,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   request.blocks = engine.block_names(engine_run);
   const schedule::Table training = sound_table(engine_run, request);
   request.training = false;
-  show(resolution.command_line, training, sound_table(engine_run, request));
+  show(resolution, training, sound_table(engine_run, request));
 }
 
 std::vector<config::Flag> flags() {

@@ -47,6 +47,16 @@ TEST_F(ScheduleTest, WritesAPictureAndAnOrderThatIsReadAgain) {
   }
 }
 
+TEST_F(ScheduleTest, APictureDoesNotReplaceWhatIsRead) {
+  folder_.write("order.csv", "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  const Outcome outcome = schedule({"--pp", "2", "--micro-batches", "2", "--svg", "order.csv",
+                                    "--parallelism.pipeline_parallel_schedule_csv=order.csv"})
+                              .run();
+  EXPECT_THAT(outcome, ExitsWith(73));
+  EXPECT_THAT(outcome, Says("not overwritten: order.csv: this command reads it"));
+  EXPECT_EQ(read(folder_ / "order.csv").substr(0, 3), "0F0");
+}
+
 TEST_F(ScheduleTest, AnOrderThatLocksUpIsRefusedByName) {
   folder_.write("order.csv",
                 "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
