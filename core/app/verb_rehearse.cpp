@@ -68,7 +68,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   if (found.must_fit && !found.fit->fits() && found.is_sound()) {
     found.search = search({session, engine, invocation, request}, config, found);
   }
-  if (!request.html.empty()) write_named_output(request.html, rehearsal_page(found));
+  if (!request.html.empty()) write_named_output(request.html, rehearsal_page(found), inputs_of(config));
   print(request.json ? rehearsal_json(found) : rehearsal_text(found));
   judge(found);
 }
