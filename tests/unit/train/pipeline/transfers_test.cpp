@@ -42,7 +42,7 @@ TEST(Transfers, ShapesNeedNotBeKnown) {
       },
       [](Transfers& transfers, comm::Communicator&) {
         for (std::uint32_t i = 0; i < 4; ++i) {
-          transfers.receive_activation({false, 0, 1, i}, kTraining);
+          transfers.receive_activation({false, 0, 1, i}, kTraining, at::kCPU);
           EXPECT_TRUE(transfers.take({false, 0, 1, i}).equal(activation(i)));
         }
       });
@@ -59,9 +59,9 @@ TEST(Transfers, AnotherKindHasAHeaderOfItsOwn) {
         EXPECT_EQ(num_calls(communicator), 5U);
       },
       [&](Transfers& transfers, comm::Communicator&) {
-        transfers.receive_activation({false, 0, 1, 0}, kTraining);
-        transfers.receive_activation({false, 0, 1, 1}, longer);
-        transfers.receive_activation({false, 0, 1, 2}, kTraining);
+        transfers.receive_activation({false, 0, 1, 0}, kTraining, at::kCPU);
+        transfers.receive_activation({false, 0, 1, 1}, longer, at::kCPU);
+        transfers.receive_activation({false, 0, 1, 2}, kTraining, at::kCPU);
         EXPECT_EQ(transfers.take({false, 0, 1, 1}).scalar_type(), at::kDouble);
         EXPECT_TRUE(transfers.take({false, 0, 1, 2}).equal(activation(2))) << "in any order";
         EXPECT_TRUE(transfers.take({false, 0, 1, 0}).equal(activation(0)));
