@@ -5,16 +5,21 @@
 #include "core/app/named_output.hpp"
 #include "core/app/output.hpp"
 #include "core/app/rehearse/rehearsal_findings.hpp"
+#include "core/app/rehearse/rehearsal_names.hpp"
 #include "core/app/rehearse/rehearse_layout.hpp"
 #include "core/app/rehearse/rehearse_request.hpp"
 #include "core/app/run_selection.hpp"
 #include "core/app/signals.hpp"
 #include "core/app/verbs.hpp"
+#include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/base/log.hpp"
 #include "core/base/log_spdlog.hpp"
 
 namespace titan::app {
 namespace {
+
+constexpr double kSearchSeconds = 120;  // a change that is being rehearsed then is still ended
 
 /// One run and what it is rehearsed with.
 struct Rehearsal {
@@ -39,6 +44,8 @@ FitOutcome try_changes(const Rehearsal& rehearsal, const std::vector<FitChange>&
     if (error.exit() != Exit::config) throw;
     outcome.refused = error.what();
   }
+  log_info("rehearse", change_text(changes), ": ",
+           outcome.refused.empty() ? concat(size_text(outcome.peak_bytes), " at the peak") : "refused");
   return outcome;
 }
 
@@ -46,8 +53,10 @@ FitSearch search(const Rehearsal& rehearsal, const config::Config& config, const
   FitOutcome now;
   now.peak_bytes = found.report.ranks.at(found.fit->worst).peak_bytes;
   if (found.estimate) now.step_seconds = found.estimate->step_seconds;
-  return search_fit(now, found.fit->limit_bytes, fit_changes(config, found.mesh, found.sizes),
-                    [&](const std::vector<FitChange>& changes) { return try_changes(rehearsal, changes); });
+  return search_fit(
+      now, found.fit->limit_bytes, fit_changes(config, found.mesh, found.sizes),
+      [&](const std::vector<FitChange>& changes) { return try_changes(rehearsal, changes); },
+      [end = monotonic_seconds() + kSearchSeconds] { return monotonic_seconds() < end; });
 }
 
 /// What was found is shown before it is judged.
@@ -62,6 +71,7 @@ void run(const Session& session, const config::Invocation& invocation) {
   const config::Config& config = resolution.config;
   const RehearseRequest request = rehearse_request(resolution.command_line);
   check_selection(session, config);
+  check_options(config, request.world_size);
   const Engine& engine = open_engine(engine_path());
   RehearsalFindings found = rehearse_layout(session, engine, config, request);
   found.preflight = preflight(session, {config, found.mesh, found.sizes, found.facts});

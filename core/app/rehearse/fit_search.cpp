@@ -101,11 +101,15 @@ void sort_by_hope(std::vector<Guess>& guesses, double wanted) {
 }  // namespace
 
 FitSearch search_fit(const FitOutcome& now, std::int64_t limit_bytes, const std::vector<FitChange>& changes,
-                     const TryChanges& try_changes) {
+                     const TryChanges& try_changes, const std::function<bool()>& has_time) {
   FitSearch search;
   search.most_trials = kMostTrials;
+  const auto goes_on = [&] {
+    search.is_cut = search.is_cut || (has_time && !has_time());
+    return !search.is_cut && search.trials.size() < kMostTrials;
+  };
   for (const FitChange& change : changes) {
-    if (search.trials.size() == kMostTrials) break;
+    if (!goes_on()) break;
     search.trials.push_back(make_trial({change}, limit_bytes, try_changes));
   }
   search.chosen = best(search.trials, &is_nearer);
@@ -119,6 +123,7 @@ FitSearch search_fit(const FitOutcome& now, std::int64_t limit_bytes, const std:
     const std::size_t left = kMostTrials - search.trials.size();
     guesses.resize(std::min(guesses.size(), count == kMostChanges ? left : (left + 1) / 2));
     for (const Guess& guess : guesses) {
+      if (!goes_on()) break;
       search.trials.push_back(make_trial(guess.changes, limit_bytes, try_changes));
       if (!search.trials.back().fits) continue;
       search.chosen = search.trials.size() - 1;

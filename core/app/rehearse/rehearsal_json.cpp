@@ -178,6 +178,7 @@ Json search_json(const RehearsalFindings& found) {
   };
   return {{"options", options(found.search->chosen)},
           {"fastest_options", options(found.search->fastest ? found.search->fastest : found.search->chosen)},
+          {"is_cut", found.search->is_cut},
           {"most_rehearsals", found.search->most_trials},
           {"rehearsals", std::move(trials)}};
 }

@@ -143,6 +143,7 @@ std::string search_text(const RehearsalFindings& found) {
   std::string text = concat(
       "searched: ", search.trials.size(), " changes rehearsed, of at most ", search.most_trials,
       "; nearest: the fewest changes, the fewest options, then the least estimated time of a step\n", aligned(rows));
+  if (search.is_cut) text += "time was out before all changes had their turn\n";
   if (!search.chosen) return text + "none of them fits\n";
   text +=
       concat("the nearest change that fits: add ", join(words_of(search.trials[*search.chosen].changes), " "), "\n");

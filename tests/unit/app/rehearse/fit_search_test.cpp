@@ -62,6 +62,13 @@ TEST(FitSearch, SaysThatNothingFits) {
   EXPECT_LE(search.trials.size(), search.most_trials);
 }
 
+TEST(FitSearch, EndsWhenTimeIsOut) {
+  int left = 2;
+  const FitSearch search = search_fit(outcome({}), 1, kChanges, &outcome, [&] { return left-- > 0; });
+  EXPECT_EQ(search.trials.size(), 2U);
+  EXPECT_TRUE(search.is_cut);
+}
+
 TEST(FitSearch, EndsAfterSoManyTrials) {
   std::vector<FitChange> many;
   for (int i = 0; i < 40; ++i) many.push_back(change(concat("kind ", i), concat("change ", i)));
