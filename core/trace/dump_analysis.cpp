@@ -81,6 +81,9 @@ class Analyser {
 
   void add_call(const Dump& dump, const Call& call, std::size_t group) {
     ++analysis_.groups[group].num_calls;
+    if (const std::string_view title = dumps_.text(call.title); !title.empty()) {
+      analysis_.groups[group].titles.emplace(title);
+    }
     if (!call.is_p2p) {
       calls_[group][dump.rank].collectives.emplace(call.sequence, &call);
       return;

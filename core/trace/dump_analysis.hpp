@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace titan::trace {
 
 /// A group of ranks over all dumps: one name and the same ranks.
 struct Group : DumpGroup {
+  std::set<std::string> titles;      // under which it was called: "fsdp", "world"
   std::int64_t first = 0, last = 0;  // sequence numbers of its collectives that some dump has; 0: none
   std::size_t num_calls = 0;         // over all ranks
 };

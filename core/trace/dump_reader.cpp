@@ -6,6 +6,7 @@
 #include "core/base/number.hpp"
 #include "core/pickle/document.hpp"
 #include "core/trace/dump.hpp"
+#include "core/trace/names.hpp"
 
 namespace titan::trace {
 namespace {
@@ -176,7 +177,7 @@ class DumpReader {
     if (colon != std::string_view::npos) name.remove_prefix(colon + 1);
     const std::size_t blank = name.find(' ');
     const std::string_view op = name.substr(0, blank);
-    call.op = number(op);
+    call.op = number(call_name(op));
     if (blank == std::string_view::npos || (op != "send" && op != "recv")) return;
     const std::string_view ranks = name.substr(blank + 1);
     const std::size_t arrow = ranks.find(op == "send" ? "->" : "<-");
@@ -204,8 +205,8 @@ class DumpReader {
     for (std::size_t i = 0; i < std::min(sizes->size(), kMostShown); ++i) {
       const bool has_dtype = dtypes && dtypes->kind() != Kind::dict && i < dtypes->size();
       const std::string_view dtype = has_dtype ? dtypes->item(i).text().value_or("") : "";
-      text +=
-          concat(i == 0 ? "" : ", ", shape_of(sizes->item(i)), dtype.empty() ? "" : " ", shortened(dtype, kMostShown));
+      text += concat(i == 0 ? "" : ", ", shortened(dtype_name(dtype), kMostShown), dtype.empty() ? "" : " ",
+                     shape_of(sizes->item(i)));
     }
     return text;
   }

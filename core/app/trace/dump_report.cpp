@@ -48,10 +48,12 @@ std::string ranks_table(const Dumps& dumps, const Analysis& analysis) {
 }
 
 std::string groups_table(const Analysis& analysis) {
-  std::vector<Row> rows{{"group", "name", "ranks", "calls", "numbers"}};
+  std::vector<Row> rows{{"called", "channel", "ranks", "calls", "numbers"}};
   for (const trace::Group& group : analysis.groups) {
     if (rows.size() > kMostRows) break;
-    rows.push_back({cell(group.title()), cell(group.name), trace::ranks_text(group.ranks), concat(group.num_calls),
+    const std::string titles = join({group.titles.begin(), group.titles.end()}, ", ");
+    rows.push_back({cell(titles.empty() ? group.title() : titles), cell(group.name), trace::ranks_text(group.ranks),
+                    concat(group.num_calls),
                     group.first == 0 && group.last == 0 ? "-" : concat(group.first, " to ", group.last)});
   }
   return concat("groups\n", aligned(rows), rest(analysis.groups.size()));

@@ -38,7 +38,7 @@ TEST(DumpReaderTest, ReadsWhatPyTorchWrites) {
   ASSERT_THAT(dump.calls, SizeIs(4));
   const Call& last = dump.calls[3];
   EXPECT_EQ(dumps.text(last.op), "all_reduce");
-  EXPECT_EQ(dumps.text(last.input), "[7] Float");
+  EXPECT_EQ(dumps.text(last.input), "float32 [7]");
   EXPECT_EQ(dumps.text(last.place), "worker at gen_debug_samples.py:32");
   EXPECT_EQ(last.sequence, 4);
   EXPECT_FALSE(last.is_done);

@@ -25,8 +25,9 @@ TEST(DumpVerdictTest, NamesTheCallAndWhoDidNotComeAndWhereItIs) {
       verdict_of({dump({kDone, kOpen}, "step 3, backward"), dump({kDone}, "step 3, backward, in layers.2")});
   EXPECT_THAT(text,
               StartsWith("rank 1 did not reach all_reduce number 2 of fsdp_desc (ranks 0, 1); rank 0 waits there\n"));
-  EXPECT_THAT(text, HasSubstr("rank 1: its last call there was all_reduce number 1 of fsdp_desc, [4] Float, complete, "
-                              "for layers.1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("rank 1: its last call there was all_reduce number 1 of fsdp_desc, float32 [4], complete, "
+                        "for layers.1\n"));
   EXPECT_THAT(text, HasSubstr("rank 1 is at step 3, backward, in layers.2\n"));
   EXPECT_THAT(text, HasSubstr("next: "));
 }
@@ -49,8 +50,8 @@ TEST(DumpVerdictTest, TheGroupIsTheOneThatTheCallerKnows) {
   other["process_group"] = Json::array({"world", "tp"});
   EXPECT_THAT(verdict_of({dump({calls}, "step 3", groups), dump({other}, "step 3", groups)}),
               StartsWith("ranks call different groups at number 2 of fsdp (ranks 0, 1)\n"
-                         "  rank 0: all_reduce [4] Float of fsdp, for layers.2\n"
-                         "  rank 1: all_reduce [4] Float of tp, for layers.2\n"));
+                         "  rank 0: all_reduce float32 [4] of fsdp, for layers.2\n"
+                         "  rank 1: all_reduce float32 [4] of tp, for layers.2\n"));
 }
 
 TEST(DumpVerdictTest, WhatARankSaidWhenItGaveUpIsQuoted) {
@@ -58,14 +59,14 @@ TEST(DumpVerdictTest, WhatARankSaidWhenItGaveUpIsQuoted) {
   waiting["titan"]["reason"] = "[comm] late\nno answer";
   const std::string text = verdict_of({waiting, dump({kDone}, "step 2")});
   EXPECT_THAT(text, HasSubstr("  rank 0 said: [comm] late\n  rank 0 said: no answer\n"));
-  EXPECT_THAT(text, HasSubstr("  the call is of [4] Float, for layers.2\n"));
+  EXPECT_THAT(text, HasSubstr("  the call is of float32 [4], for layers.2\n"));
 }
 
 TEST(DumpVerdictTest, MismatchesShowWhatEachRankCalls) {
   const std::string text = verdict_of({dump({kDone, kOpen}), dump({kDone, call("broadcast", 2, "started")})});
   EXPECT_THAT(text, StartsWith("ranks call different operations at number 2 of fsdp_desc (ranks 0, 1)\n"));
-  EXPECT_THAT(text, HasSubstr("rank 0: all_reduce [4] Float of fsdp_desc, for layers.2\n"));
-  EXPECT_THAT(text, HasSubstr("rank 1: broadcast [4] Float of fsdp_desc, for layers.2\n"));
+  EXPECT_THAT(text, HasSubstr("rank 0: all_reduce float32 [4] of fsdp_desc, for layers.2\n"));
+  EXPECT_THAT(text, HasSubstr("rank 1: broadcast float32 [4] of fsdp_desc, for layers.2\n"));
 }
 
 TEST(DumpVerdictTest, SaysThatNothingIsWrong) {
@@ -97,7 +98,7 @@ TEST(DumpVerdictTest, AnOpenCallThatCannotBeComparedIsNotPassedOver) {
   batch["is_p2p"] = true;
   const std::string text = verdict_of({dump({batch}, "step 3"), dump({kDone})});
   EXPECT_THAT(text, StartsWith("nothing differs in these dumps, but not everything is complete:\n"
-                               "  rank 0 waits in coalesced number 0 of fsdp_desc, [4] Float, for layers.1\n"
+                               "  rank 0 waits in coalesced number 0 of fsdp_desc, float32 [4], for layers.1\n"
                                "  rank 0 is at step 3\n"));
 }
 
