@@ -14,6 +14,12 @@ namespace titan::chart {
 /// The color of a series is by its place among the others, unless it is told.
 inline constexpr std::size_t kByPlace = std::numeric_limits<std::size_t>::max();
 
+/// Something that was at a place of the axis, where there may be no value: a line across the field.
+struct Mark {
+  double x = 0;
+  std::string title;  // when the mouse rests on it
+};
+
 /// One line: places and values, NaN where there is none.
 struct Series {
   std::string name;
@@ -35,6 +41,7 @@ struct LineChart {
   Unit x_unit = Unit::number, unit = Unit::number;
   std::vector<Series> series;
   bool has_zero = false;  // the axis begins at 0, so that how much values differ is seen in proportion
+  std::vector<Mark> marks = {};
 };
 std::string render(const LineChart& chart);
 
@@ -46,6 +53,8 @@ struct StackedChart {
   std::vector<Series> bands;  // their y alone is used, as long as x
   bool is_bars = false;       // each place a bar, else areas
   double width = kUsualWidth, height = kUsualHeight;
+  std::vector<Mark> marks = {};
+  double limit = std::nan("");  // a value that may not be passed: a line along the field; NaN: none
 };
 std::string render(const StackedChart& chart);
 

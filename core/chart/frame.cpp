@@ -1,6 +1,7 @@
 #include "core/chart/frame.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/text.hpp"
 #include "core/chart/svg.hpp"
@@ -13,6 +14,9 @@ constexpr double kLeft = 76, kRight = 26, kTop = 40, kBelow = 44;
 constexpr double kTickRoom = 64, kTitleLetter = 8.6;
 constexpr std::size_t kMostLetters = 60;
 constexpr std::string_view kTitle = "font-size=\"13\" font-weight=\"600\"", kQuiet = "fill-opacity=\"0.8\"";
+
+constexpr std::string_view kDashed =
+    "\" stroke=\"#d62728\" stroke-width=\"1.5\" stroke-dasharray=\"4 3\" fill=\"none\">";
 
 }  // namespace
 
@@ -44,6 +48,23 @@ std::string y_axis(const Scale& y, Unit unit, const Field& field) {
     svg += text_at(field.left - 8, y.at(places[i]) + 4, "end", texts[i], kQuiet);
   }
   return svg;
+}
+
+std::string marks(const std::vector<Mark>& marks, const Scale& x, const Field& field) {
+  std::string svg;
+  for (const Mark& mark : marks) {
+    const std::string at = coordinate(x.at(mark.x));
+    svg += concat("<path d=\"M", at, " ", coordinate(field.top), "V", coordinate(field.bottom), kDashed, "<title>",
+                  escaped(mark.title), "</title></path>\n");
+  }
+  return svg;
+}
+
+std::string limit_line(double limit, const Scale& y, Unit unit, const Field& field) {
+  if (!std::isfinite(limit) || limit < y.low || limit > y.high) return {};
+  const std::string at = coordinate(y.at(limit)), text = concat("limit ", number_text(limit, unit));
+  return concat("<path d=\"M", coordinate(field.left), " ", at, "H", coordinate(field.right), kDashed, "<title>",
+                escaped(text), "</title></path>\n", text_at(field.right, y.at(limit) - 4, "end", text, kQuiet));
 }
 
 std::string legend(const std::vector<LegendEntry>& entries, const Field& field, double& height) {

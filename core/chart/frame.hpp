@@ -22,6 +22,11 @@ inline constexpr std::size_t kYTicks = 5;
 std::string frame(std::string_view title, std::string_view x_name, const Scale& x, Unit x_unit, const Field& field);
 std::string y_axis(const Scale& y, Unit unit, const Field& field);
 
+/// Dashed lines across the field; the mouse finds their titles.
+std::string marks(const std::vector<Mark>& marks, const Scale& x, const Field& field);
+/// A dashed line along the field, with its value; nothing when it is outside.
+std::string limit_line(double limit, const Scale& y, Unit unit, const Field& field);
+
 /// Names beside their colors, in rows below the field; `height` is where they end.
 std::string legend(const std::vector<LegendEntry>& entries, const Field& field, double& height);
 

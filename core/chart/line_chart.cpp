@@ -101,12 +101,14 @@ std::string render(const LineChart& chart) {
     for (const double value : series.x) xs.add(value);
     for (const double value : series.y) ys.add(value);
   }
+  for (const Mark& mark : chart.marks) xs.add(mark.x);
   if (xs.is_empty() || ys.is_empty()) return empty_chart(chart.title, "no finite values", kUsualWidth);
   if (chart.has_zero) ys.add(0);
   const Field place = field(kUsualWidth, kUsualHeight);
   const Scale x = x_scale(xs, chart.x_unit, place);
   const Scale y = round_scale(ys.low, ys.high, kYTicks, chart.unit, place.bottom, place.top);
   std::string svg = frame(chart.title, chart.x_name, x, chart.x_unit, place) + y_axis(y, chart.unit, place);
+  svg += marks(chart.marks, x, place);
   std::vector<LegendEntry> names;
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const Series& series = chart.series[i];

@@ -70,7 +70,8 @@ std::string render(const StackedChart& chart) {
   const double margin = chart.is_bars ? spacing(chart) / 2 : 0;
   const Field place = field(chart.width, chart.height);
   const Scale x = scale(*low - margin, *high + margin, place.left, place.right);
-  const Scale y = round_scale(0, highest(chart), kYTicks, chart.unit, place.bottom, place.top);
+  const double top = std::isfinite(chart.limit) ? std::max(highest(chart), chart.limit) : highest(chart);
+  const Scale y = round_scale(0, top, kYTicks, chart.unit, place.bottom, place.top);
   std::string svg = frame(chart.title, chart.x_name, x, chart.x_unit, place) + y_axis(y, chart.unit, place);
   std::vector<double> below(chart.x.size(), 0), above(chart.x.size(), 0);
   std::vector<LegendEntry> names;
@@ -82,6 +83,7 @@ std::string render(const StackedChart& chart) {
     names.push_back({band.name, number});
     below = above;
   }
+  svg += marks(chart.marks, x, place) + limit_line(chart.limit, y, chart.unit, place);
   double height = chart.height;
   svg += legend(names, place, height);
   return picture(chart.width, height, svg);

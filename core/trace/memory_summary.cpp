@@ -48,6 +48,19 @@ class Grouping {
   std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> groups_;
 };
 
+/// "layers.3" of "layers.3.attention.wq"; other modules stay themselves.
+std::string_view layer_of(std::string_view module) {
+  std::size_t begin = 0;
+  while (begin < module.size()) {
+    const std::size_t end = std::min(module.find('.', begin), module.size());
+    const std::string_view part = module.substr(begin, end - begin);
+    const bool is_number = !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (is_number) return module.substr(0, end);
+    begin = end + 1;
+  }
+  return module;
+}
+
 class DeviceSummariser {
  public:
   DeviceSummariser(const Snapshot& snapshot, const std::vector<Site>& sites, const DeviceMemory& device,
@@ -224,9 +237,17 @@ class DeviceSummariser {
   }
 
   std::uint64_t band_key(const Life& life) {
-    if (request_.bands == BandsBy::module) return module_key(life);
+    if (request_.bands == BandsBy::module) return layer_key(module_key(life));
     if (request_.bands == BandsBy::op) return op_key(life);
     return kind_key(life);
+  }
+  /// Ten bands are not enough for modules: a layer's are one, "layers.3".
+  std::uint64_t layer_key(std::uint64_t module) {
+    const auto known = layers_.find(module);
+    if (known != layers_.end()) return known->second;
+    const std::uint64_t layer = labels_.number(std::string(layer_of(label(module))));
+    layers_.emplace(module, layer);
+    return layer;
   }
   std::string band_name(std::uint64_t key) const {
     if (request_.bands == BandsBy::module) return label(key);
@@ -327,7 +348,8 @@ class DeviceSummariser {
   LiveBytes bytes_;
   std::map<Form, std::uint32_t> kinds_;
   pickle::Texts labels_;
-  std::vector<std::uint32_t> modules_, ops_;  // labels of stacks; kNone: not looked at
+  std::map<std::uint64_t, std::uint64_t> layers_;  // labels of modules -> of their layers
+  std::vector<std::uint32_t> modules_, ops_;       // labels of stacks; kNone: not looked at
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +9,7 @@ namespace titan::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -27,9 +29,9 @@ TEST_F(TraceTest, AnalyseSaysWhoDidNotCome) {
     ASSERT_THAT(outcome, ExitsWith(0));
     EXPECT_THAT(outcome.out, StartsWith("rank 1 did not reach all_reduce number 4 of default_pg (ranks 0, 1); rank 0 "
                                         "waits there\n"));
-    EXPECT_THAT(outcome, Prints("rank 1: its last call there was broadcast number 3 of default_pg, [4, 3] Float, "
+    EXPECT_THAT(outcome, Prints("rank 1: its last call there was broadcast number 3 of default_pg, float32 [4, 3], "
                                 "complete, by worker at gen_debug_samples.py:29\n"));
-    EXPECT_THAT(outcome, Prints("  4       all_reduce [7] Float, scheduled    -\n"));
+    EXPECT_THAT(outcome, Prints("  4       all_reduce float32 [7], scheduled    -\n"));
   }
   EXPECT_EQ(trace({"analyze", sample("fr_nccl_style")}).out, trace({"analyse", sample("fr_nccl_style")}).out);
 }
@@ -44,6 +46,25 @@ TEST_F(TraceTest, AnalyseTellsScripts) {
   EXPECT_EQ(json["findings"][0]["late"], nlohmann::json::array({1}));
   EXPECT_EQ(json["findings"][0]["sequence"], 4);
   EXPECT_EQ(json["ranks"][0]["waits_in"]["op"], "all_reduce");
+}
+
+TEST_F(TraceTest, MemoryTakesTheNewestOfAFolder) {
+  const auto copy = [&](const char* from, const char* step) {
+    const fs::path folder = folder_ / "run/profiling/memory_snapshot" / step;
+    fs::create_directories(folder);
+    fs::copy_file(sample(from), folder / "rank0_memory_snapshot.pickle");
+    return folder / "rank0_memory_snapshot.pickle";
+  };
+  const fs::path older = copy("memory_snapshot_minimal.pickle", "step_000000000004");
+  copy("memory_snapshot_two_devices.pickle", "step_000000000002");
+  fs::last_write_time(older, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const Outcome outcome = trace({"memory", "run"});
+  ASSERT_THAT(outcome, ExitsWith(0));
+  EXPECT_THAT(outcome,
+              Prints("the newest of 2 snapshots; the one before: run/profiling/memory_snapshot/step_000000000004"));
+  EXPECT_THAT(outcome, Prints("step_000000000002/rank0_memory_snapshot.pickle\n"));
+  fs::create_directories(folder_ / "empty");
+  EXPECT_THAT(trace({"memory", "empty"}), AllOf(ExitsWith(66), Says("no memory snapshot is in the folder: empty")));
 }
 
 TEST_F(TraceTest, AnalyseMissesARankAndReportsADamagedDump) {

@@ -16,6 +16,7 @@ using trace::LiveSet;
 
 constexpr std::size_t kLineWidth = 80;
 constexpr double kPictureWidth = 1000, kPictureHeight = 480;
+constexpr double kNear = 2;             // peaks
 constexpr std::size_t kMostSteps = 12;  // rows of the table of growth
 
 std::string size(std::int64_t bytes) {
@@ -130,7 +131,7 @@ std::string memory_report(const std::string& file, const trace::Snapshot& snapsh
   return text;
 }
 
-std::string memory_picture(const std::string& title, const DeviceSummary& device) {
+std::string memory_picture(const std::string& title, const DeviceSummary& device, double limit) {
   chart::StackedChart picture{.title = title,
                               .x_name = "time since the first event",
                               .x_unit = chart::Unit::seconds,
@@ -146,6 +147,12 @@ std::string memory_picture(const std::string& title, const DeviceSummary& device
     const std::vector<std::int64_t>& bytes = device.timeline.stacks[band];
     picture.bands.push_back({.name = device.timeline.bands[band], .x = {}, .y = {bytes.begin(), bytes.end()}});
   }
+  if (device.peak_event > 0) {
+    const std::string text = concat("peak: ", size(device.peak.bytes), ", by ", device.peak_site);
+    picture.marks.push_back({(static_cast<double>(device.peak_us) - static_cast<double>(device.begin_us)) / 1e6, text});
+  }
+  // A far one would leave no room for what is below it.
+  if (limit <= kNear * static_cast<double>(device.peak.bytes)) picture.limit = limit;
   return chart::render(picture);
 }
 

@@ -16,7 +16,7 @@ std::string memory_report(const std::string& file, const trace::Snapshot& snapsh
 std::string memory_json(const std::string& file, const trace::Snapshot& snapshot,
                         const std::vector<trace::DeviceSummary>& devices);
 
-/// The timeline of a device as a picture.
-std::string memory_picture(const std::string& title, const trace::DeviceSummary& device);
+/// The timeline of a device as a picture, with its peak, and the limit where it is near; NaN: there is none.
+std::string memory_picture(const std::string& title, const trace::DeviceSummary& device, double limit);
 
 }  // namespace titan::app

@@ -70,6 +70,11 @@ TEST(MemorySummaryTest, BlocksOfSeveralStepsInOnePlaceAreSuspect) {
   EXPECT_EQ(summary.suspects[0].steps, 2);
 }
 
+TEST(MemorySummaryTest, BandsOfModulesAreWholeLayers) {
+  const MemoryTimeline timeline = summary_of(two_steps(), {.bands = BandsBy::module}).timeline;
+  EXPECT_THAT(timeline.bands, ElementsAre("layers.0", "layers.1"));
+}
+
 TEST(MemorySummaryTest, BandsAddUpToTheTimeline) {
   for (const BandsBy bands : {BandsBy::kind, BandsBy::module, BandsBy::op}) {
     const MemoryTimeline timeline = summary_of(two_steps(), {.bands = bands}).timeline;
