@@ -198,6 +198,8 @@ bool is_failure(const RunEvent& event) {
   return std::find(kFailures.begin(), kFailures.end(), event.name) != kFailures.end();
 }
 
+bool is_skip(const RunEvent& event) { return event.name == "skipped"; }
+
 RunRecord read_run_record(const fs::path& folder, std::optional<std::int64_t> step) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {

@@ -41,6 +41,9 @@ struct RunEvent {
 /// Whether it says that something failed.
 bool is_failure(const RunEvent& event);
 
+/// Whether it says that the update of its step was left out.
+bool is_skip(const RunEvent& event);
+
 struct RankRecord {
   std::int64_t rank = 0, world_size = 0, steps = 0;
   double begin = 0;

@@ -112,7 +112,7 @@ TEST_F(ReportTest, TheNewestEndingCounts) {
   folder_.write("run/spans/rank_0.jsonl", event("stopped", 1000, 10, "") + event("out_of_memory", 2000, 12, "no room"));
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
   EXPECT_THAT(page(),
-              HasSubstr("<p class=\"ending bad\">Failed after step 12: rank 0, out of memory</p>\n<pre>no room</pre>"));
+              HasSubstr("<p class=\"ending bad\">Failed in step 12: rank 0, out of memory</p>\n<pre>no room</pre>"));
   folder_.write("run/spans/rank_0.jsonl", event("timeout", 1000, 10, "late") + event("end", 2000, 12, ""));
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
   EXPECT_THAT(page(), HasSubstr("<p class=\"ending\">Ended after step 12</p>"));
@@ -176,6 +176,40 @@ TEST_F(ReportTest, ARankThatSaysNothingWhileAnotherLostItIsNamed) {
   ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
   EXPECT_THAT(page(), HasSubstr("Failed: rank 1 is gone without a word (killed?); of the others rank 0 first, in "
                                 "training, status 69"));
+}
+
+TEST_F(ReportTest, StepsWithoutAnUpdateAreCountedAndMarked) {
+  write_run();
+  for (const char* rank : {"0", "1"}) {
+    folder_.write(std::string("run/spans/rank_") + rank + ".jsonl",
+                  spans(rank) + event("skipped", 1780000002, 1, "the update is left out: loss nan") +
+                      event("skipped", 1780000003, 2, "the update is left out: loss nan"));
+  }
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), AllOf(HasSubstr("2 updates, of steps 1-2"), HasSubstr("step 2: its update was left out"),
+                            HasSubstr("the update is left out: loss nan")));
+}
+
+TEST_F(ReportTest, WhatTheLauncherSaidComesFirst) {
+  write_run();
+  const std::string verdict =
+      R"({"status":137,"rank":1,"message":"[launch] rank 1 failed first: it was killed by SIGKILL (9)\n[launch] rank 0 )"
+      R"(says: <lost>","time":1780000005,"quit":false})";
+  folder_.write("run/errors/rank_0.json", rank_error(0, 69, "a connection was lost"));
+  folder_.write("run/errors/verdict_node_1.json",
+                R"({"status":69,"rank":2,"message":"[launch] rank 2 failed first","time":1,"quit":false})");
+  folder_.write("run/errors/verdict.json", verdict);
+  EXPECT_THAT(titan({"report", "run"}).run(), AllOf(ExitsWith(0), Not(Prints("no report of a rank"))));
+  EXPECT_THAT(page(), HasSubstr("<p class=\"ending bad\">Failed: rank 1 failed first: it was killed by SIGKILL (9), "
+                                "status 137</p>\n<pre>rank 0 says: &lt;lost&gt;</pre>"));
+}
+
+TEST_F(ReportTest, WhatALauncherSaidOfAnEarlierRunDoesNotCount) {
+  write_run();
+  folder_.write("run/errors/verdict.json",
+                R"({"status":137,"rank":1,"message":"[launch] rank 1 failed first","time":1779999999,"quit":false})");
+  ASSERT_THAT(titan({"report", "run"}).run(), ExitsWith(0));
+  EXPECT_THAT(page(), Not(HasSubstr("rank 1 failed first")));
 }
 
 TEST_F(ReportTest, WhatCameAfterTheStepDoesNotShrinkIt) {

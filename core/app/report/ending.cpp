@@ -66,9 +66,25 @@ std::string headline_of(const RunReport& report, const launch::RankError& failed
 Ending ending_of(const trace::RunEvent& event) {
   const std::string where = concat(" after step ", event.step);
   if (trace::is_failure(event)) {
-    return {true, true, concat("Failed", where, ": rank ", event.rank, ", ", in_words(event.name)), event.text};
+    const std::string in_step =
+        event.step == 0 ? std::string(" before the first step") : concat(" in step ", event.step);
+    return {true, true, concat("Failed", in_step, ": rank ", event.rank, ", ", in_words(event.name)), event.text};
   }
   return {false, true, concat(event.name == "end" ? "Ended" : "Stopped", where), event.text};
+}
+
+/// Its first line says who failed; the rest are the words of ranks.
+Ending ending_of(const launch::JobWords& words) {
+  constexpr std::string_view kRoom = "[launch] ";
+  std::vector<std::string> lines = split(words.message, '\n');
+  for (std::string& line : lines) {
+    if (line.starts_with(kRoom)) line.erase(0, kRoom.size());
+  }
+  const std::string first = lines.front();
+  lines.erase(lines.begin());
+  const bool is_failure = !words.is_quit;
+  return {is_failure, true, concat(is_failure ? "Failed: " : "", first, ", status ", words.status),
+          shortened(join(lines, "\n"), kMostMessageBytes)};
 }
 
 }  // namespace
@@ -79,6 +95,7 @@ std::string outcome_text(const launch::RankError& error) {
 }
 
 Ending ending_of(const RunReport& report) {
+  if (!report.launchers.empty()) return ending_of(report.launchers.front());
   const auto failed = std::find_if(report.errors.begin(), report.errors.end(),
                                    [](const launch::RankError& error) { return is_failure(error); });
   if (failed != report.errors.end()) {

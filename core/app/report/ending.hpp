@@ -14,8 +14,9 @@ struct Ending {
   std::string detail;    // lines; empty: none
 };
 
-/// The first rank that failed; without one the newest event with which the last run in the folder ended. A rank that
-/// was stopped as asked, or quit at a prompt, did not fail.
+/// What the launcher said last, who saw ranks die that could say nothing; else the first rank that failed; without one
+/// the newest event with which the last run in the folder ended. A rank that was stopped as asked, or quit at a prompt,
+/// did not fail.
 Ending ending_of(const RunReport& report);
 
 /// What became of a rank that did not end well: "failed, status 69", "stopped as asked, status 75".

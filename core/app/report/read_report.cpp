@@ -23,11 +23,39 @@ void read_config(const fs::path& folder, RunReport& report) {
   }
 }
 
+/// Of a run before this one in the same folder, which no launcher started since, nothing counts.
+bool is_of_this_run(const launch::JobWords& words, const trace::RunRecord& record) {
+  return std::none_of(record.ranks.begin(), record.ranks.end(),
+                      [&](const trace::RankRecord& rank) { return rank.begin > words.time; });
+}
+
+void read_launcher(const fs::path& path, RunReport& report) {
+  auto words = launch::read_job_words(path);
+  if (!words) {
+    report.record.missing.push_back(concat("no words of a launcher: ", printable(path.native())));
+  } else if (is_of_this_run(*words, report.record)) {
+    report.launchers.push_back(std::move(*words));
+  }
+}
+
+/// The launcher of another machine knows no more of a lost rank than its peers do.
+void order_launchers(std::vector<launch::JobWords>& launchers) {
+  const auto is_second_hand = [](const launch::JobWords& words) {
+    return words.status == static_cast<int>(Exit::unavailable);
+  };
+  std::stable_sort(launchers.begin(), launchers.end(), [&](const launch::JobWords& a, const launch::JobWords& b) {
+    if (is_second_hand(a) != is_second_hand(b)) return is_second_hand(b);
+    return a.time < b.time;
+  });
+}
+
 void read_errors(const fs::path& folder, RunReport& report) {
   std::error_code error;
   for (fs::directory_iterator entry(folder / "errors", error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().extension() != ".json" || report.errors.size() == kMostErrors) continue;
-    if (auto found = launch::read_rank_error(entry->path())) {
+    if (launch::is_verdict_file(entry->path())) {
+      read_launcher(entry->path(), report);
+    } else if (auto found = launch::read_rank_error(entry->path())) {
       report.errors.push_back(std::move(*found));
     } else {
       report.record.missing.push_back(concat("no report of a rank: ", printable(entry->path().native())));
@@ -35,6 +63,7 @@ void read_errors(const fs::path& folder, RunReport& report) {
   }
   std::stable_sort(report.errors.begin(), report.errors.end(),
                    [](const launch::RankError& a, const launch::RankError& b) { return a.time < b.time; });
+  order_launchers(report.launchers);
 }
 
 void read_verdict(const fs::path& folder, RunReport& report) {
@@ -59,7 +88,7 @@ bool has_nothing(const RunReport& report) {
 }  // namespace
 
 RunReport read_run_report(const fs::path& folder, std::optional<std::int64_t> step) {
-  RunReport report{folder.native(), trace::read_run_record(folder, step), {}, {}, {}, find_run_files(folder)};
+  RunReport report{folder.native(), trace::read_run_record(folder, step), {}, {}, {}, find_run_files(folder), {}};
   read_config(folder, report);
   read_errors(folder, report);
   read_verdict(folder, report);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "core/base/text.hpp"
 #include "core/chart/charts.hpp"
@@ -15,6 +16,7 @@ using trace::RunRecord;
 using trace::StepTimes;
 
 constexpr std::size_t kMostLines = 10;  // ranks in one picture of lines
+constexpr std::size_t kMostMarks = 200;
 constexpr std::size_t kMostBars = 120;  // steps beside each other
 
 chart::Series column(const std::vector<trace::MetricsRow>& rows, const std::string& name, const std::string& title) {
@@ -59,12 +61,24 @@ std::size_t phase_color(std::string_view name) {
   return found == kPhases.end() ? kColors[8] : kColors[static_cast<std::size_t>(found - kPhases.begin())];
 }
 
+std::vector<std::int64_t> skipped_steps(const RunRecord& record) {
+  std::set<std::int64_t> steps;
+  for (const trace::RunEvent& event : record.events) {
+    if (trace::is_skip(event)) steps.insert(event.step);
+  }
+  return {steps.begin(), steps.end()};
+}
+
 std::string loss_chart(const RunRecord& record) {
   chart::LineChart chart{"loss", "step", chart::Unit::count, chart::Unit::number, {}, false};
   if (chart::Series loss = best_column(record, "loss", "training"); !loss.x.empty())
     chart.series.push_back(std::move(loss));
   chart::Series validation = column(record.validation, "loss", "validation");
   if (!validation.x.empty()) chart.series.push_back(std::move(validation));
+  for (const std::int64_t step : skipped_steps(record)) {
+    if (chart.marks.size() == kMostMarks) break;
+    chart.marks.push_back({static_cast<double>(step), concat("step ", step, ": its update was left out")});
+  }
   return chart.series.empty() ? "" : chart::render(chart);
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/trace/run_record.hpp"
 
@@ -10,6 +12,9 @@ namespace titan::app {
 
 /// The color of a phase, the same in every picture.
 std::size_t phase_color(std::string_view name);
+
+/// The steps whose update was left out, in order.
+std::vector<std::int64_t> skipped_steps(const trace::RunRecord& record);
 
 /// Pictures of a report; empty where the record has nothing for them.
 std::string loss_chart(const trace::RunRecord& record);

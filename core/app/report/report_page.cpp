@@ -8,6 +8,7 @@
 #include "core/app/report/page_parts.hpp"
 #include "core/app/report/report_charts.hpp"
 #include "core/app/report/run_report.hpp"
+#include "core/base/number_runs.hpp"
 #include "core/base/quantity.hpp"
 #include "core/base/text.hpp"
 #include "core/chart/axis.hpp"
@@ -73,6 +74,15 @@ std::string facts_of_ranks(const trace::RunRecord& record) {
   return items + html_fact("steps finished", concat(count_text(last), " of ", count_text(first.steps)));
 }
 
+/// "5 updates, of steps 2-6"
+std::string skips_text(const trace::RunRecord& record) {
+  const std::vector<std::int64_t> steps = skipped_steps(record);
+  if (steps.empty()) return {};
+  const bool is_one = steps.size() == 1;
+  return concat(count_text(static_cast<std::int64_t>(steps.size())),
+                is_one ? " update, of step " : " updates, of steps ", shortened(number_runs(steps), 200));
+}
+
 std::string facts(const RunReport& report) {
   const trace::RunRecord& record = report.record;
   std::error_code ignored;
@@ -82,6 +92,7 @@ std::string facts(const RunReport& report) {
   } else {
     items += number_fact("last logged step", last_of(record.metrics, "step"), chart::Unit::count);
   }
+  items += html_fact("skipped", skips_text(record));
   items += number_fact("last loss", last_of(record.metrics, "loss"));
   items += number_fact("lowest validation loss", lowest_of(record.validation, "loss"));
   items += number_fact("tokens", last_of(record.metrics, "tokens"), chart::Unit::count);

@@ -8,6 +8,7 @@
 
 #include "core/app/report/run_files.hpp"
 #include "core/launch/rank_report.hpp"
+#include "core/launch/verdict_file.hpp"
 #include "core/trace/run_record.hpp"
 
 namespace titan::app {
@@ -20,6 +21,7 @@ struct RunReport {
   std::vector<launch::RankError> errors;  // how ranks failed
   std::string verdict;                    // of the flight-recorder dumps; empty: nothing is wrong in them, or none
   std::vector<RunFiles> files;
+  std::vector<launch::JobWords> launchers;  // what they said last, who knows more than of lost peers first
 };
 
 /// Reads what is in the dump folder of a run; what is missing is listed in the record. InputError: there is no such
