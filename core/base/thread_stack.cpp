@@ -64,6 +64,13 @@ bool is_of_the_system(const FunctionName& function) {
   return std::ranges::any_of(kLibraries, [&](std::string_view name) { return function.library.starts_with(name); });
 }
 
+std::string name_of(const FunctionName& function) {
+  // A just-in-time compiler's, as those of oneDNN and MKL: no library has it.
+  if (function.library.empty()) return "generated code";
+  const bool is_offset = function.function.starts_with('+');
+  return is_offset ? function.library + function.function : shortened(function.function, 120);
+}
+
 }  // namespace
 
 void enable_thread_stacks() {
@@ -101,10 +108,11 @@ std::string stack_text(const std::vector<FunctionName>& functions, std::size_t c
   for (const FunctionName& function : functions) {
     if (names.size() > count || function.function == "_start") break;
     if (!names.empty() && is_of_the_system(function)) continue;
-    const bool is_offset = function.function.starts_with('+');
-    names.push_back(is_offset ? function.library + function.function : shortened(function.function, 120));
+    names.push_back(name_of(function));
   }
-  return join(names, " < ");
+  // Code of that kind tells the walk up the stack nothing of who called it.
+  const bool is_cut = functions.size() == 1 && functions.front().function != "main";
+  return join(names, " < ") + (is_cut ? ", whose callers cannot be told" : "");
 }
 
 }  // namespace titan

@@ -20,7 +20,8 @@ void enable_thread_stacks();
 std::vector<FunctionName> stack_of(pid_t thread, std::chrono::milliseconds limit);
 
 /// The innermost function, and up to `count` of those around it that belong to neither libtorch nor the system:
-/// "clock_nanosleep < titan::data::Loader::next < titan::train::Trainer::fetch".
+/// "clock_nanosleep < titan::data::Loader::next < titan::train::Trainer::fetch". Code that no library has is called
+/// generated code.
 std::string stack_text(const std::vector<FunctionName>& functions, std::size_t count);
 
 }  // namespace titan

@@ -124,7 +124,8 @@ Run::Watch::~Watch() {
 
 void Run::dump_on_request() {
   const std::string stack = stack_text(stack_of(training_thread_, kStackTime), kFunctions);
-  log_info("train", "SIGUSR2: this rank is at ", position_.describe(), "; it runs ", stack.empty() ? "?" : stack);
+  log_info("train", "SIGUSR2: this rank is at ", position_.describe(), "; it runs ",
+           stack.empty() ? "what cannot be told: its thread did not answer" : stack);
   if (observers_.want(TITAN_EVENT_DUMP)) return control_.dump(TITAN_DUMP_REQUEST, "SIGUSR2");
   log_warning("train", "no plugin of this run writes down what is known: observability has the flight recorder");
 }

@@ -54,6 +54,9 @@ TEST(ThreadStack, ShowsTheInnermostFunctionAndOurs) {
   EXPECT_EQ(stack_text(functions, 8), "clock_nanosleep < titan::a < plugin.so+0x12 < main");
   EXPECT_EQ(stack_text(functions, 1), "clock_nanosleep < titan::a");
   EXPECT_EQ(stack_text({}, 1), "");
+  EXPECT_EQ(stack_text({{"0x7f12", ""}}, 8), "generated code, whose callers cannot be told");
+  EXPECT_EQ(stack_text({{"+0x12", "libtorch_cpu.so"}}, 8), "libtorch_cpu.so+0x12, whose callers cannot be told");
+  EXPECT_EQ(stack_text({{"0x7f12", ""}, {"titan::a", "t.so"}}, 8), "generated code < titan::a");
 }
 
 }  // namespace
