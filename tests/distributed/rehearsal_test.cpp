@@ -75,7 +75,7 @@ class RehearsedLayout : public ::testing::TestWithParam<Layout> {
     runs.steps = 1;
     if (is_mixture) {
       runs.expert_degree = GetParam().expert_degree;
-      runs.settings.emplace_back("model.debug_force_load_balance", "true");
+      runs.settings.push_back({"model.debug_force_load_balance", "true"});
     }
     for (const auto& setting : GetParam().settings) runs.settings.push_back(setting);
     return runs;
@@ -111,6 +111,21 @@ TEST_P(RehearsedLayout, RanksDoWhatStandsForThemDoes) {
     }
   }
   EXPECT_EQ(represented, every.ranks.size());
+}
+
+// Recomputation repeats the forward of the blocks; a selective one leaves out what was kept.
+TEST(RehearsedWork, IsWhatIsComputedAgain) {
+  const auto flops = [](const char* mode) {
+    RankRuns runs = parity_run({1, 1, 1, 1, 1}, kSingle, 1);
+    runs.settings.push_back({"activation_checkpoint.mode", mode});
+    const config::Config config = configuration(runs);
+    return rehearse(config, runs, false).ranks.at(0).flops;
+  };
+  const double none = flops("none"), selective = flops("selective"), full = flops("full");
+  EXPECT_LT(none, selective);
+  EXPECT_LT(selective, full);
+  EXPECT_LT(full, none * 4 / 3);
+  EXPECT_GT(full, none * 1.2);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -23,7 +23,8 @@ std::vector<fs::path> snapshots_below(const fs::path& folder) {
   for (fs::recursive_directory_iterator entry(folder, kQuiet, error), end; !error && entry != end;
        entry.increment(error)) {
     if (entry.depth() == kDeepest) entry.disable_recursion_pending();
-    const std::string name = entry->path().filename().native();
+    const fs::path file = entry->path().filename();
+    const std::string& name = file.native();
     if (name.ends_with(kEnd) && !name.starts_with('.') && found.size() < kMostFiles) found.push_back(entry->path());
   }
   return found;

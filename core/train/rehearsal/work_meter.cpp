@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/base/error.hpp"
 
 namespace titan::train {
 namespace {
+
+constexpr std::string_view kKept = "activation_checkpoint::kept";
 
 thread_local WorkMeter* current = nullptr;
 
@@ -64,6 +67,8 @@ struct MeterCallbacks {
   static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
     WorkMeter& meter = *current;
     if (function.scope() == at::RecordScope::USER_SCOPE) {
+      // The operator that was called last has not run: what it gave before was put in its place.
+      if (std::string_view(function.name()) == kKept) meter.flops_ -= std::exchange(meter.last_flops_, 0);
       meter.scopes_.push_back(scope_of(function.name(), meter.scope()));
       return nullptr;
     }
@@ -71,7 +76,8 @@ struct MeterCallbacks {
     const std::string_view name = function.name();
     const auto* formula =
         std::find_if(kFormulas.begin(), kFormulas.end(), [&](const Formula& f) { return f.op == name; });
-    if (formula != kFormulas.end()) meter.flops_ += formula->flops(function.inputs());
+    meter.last_flops_ = formula != kFormulas.end() ? formula->flops(function.inputs()) : 0;
+    meter.flops_ += meter.last_flops_;
     return nullptr;
   }
   static void end(const at::RecordFunction& function, at::ObserverContext*) {

@@ -28,7 +28,7 @@ class WorkMeter {
  private:
   friend struct MeterCallbacks;
   std::uint64_t handle_;
-  double flops_ = 0;
+  double flops_ = 0, last_flops_ = 0;
   std::int64_t num_operators_ = 0;
   std::vector<Scope> scopes_;
 };

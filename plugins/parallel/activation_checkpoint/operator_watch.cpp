@@ -1,5 +1,7 @@
 #include "plugins/parallel/activation_checkpoint/operator_watch.hpp"
 
+#include <ATen/record_function.h>
+
 #include <utility>
 
 #include "titan/sdk/error.hpp"
@@ -28,7 +30,11 @@ void run_watched(const c10::OperatorHandle& op, DispatchKeySet keys, torch::jit:
   OperatorWatcher* watcher = current;
   if (watcher == nullptr || is_made_of_others(op, below)) return op.redispatchBoxed(below, stack);
   const c10::impl::ExcludeDispatchKeyGuard without_its_parts(kWatchKey);
-  if (!watcher->answer(op, *stack)) op.redispatchBoxed(below, stack);
+  if (watcher->answer(op, *stack)) {
+    RECORD_USER_SCOPE("activation_checkpoint::kept");  // for who counts what is computed
+  } else {
+    op.redispatchBoxed(below, stack);
+  }
   watcher->done(op, *stack);
 }
 
