@@ -106,6 +106,7 @@ bool Process::reap(int options) {
   outcome_.was_killed = WIFSIGNALED(status);
   outcome_.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   outcome_.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  outcome_.peak_memory_bytes = 1024 * usage.ru_maxrss;
   return true;
 }
 

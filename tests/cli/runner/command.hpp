@@ -22,7 +22,8 @@ struct Outcome {
   bool was_too_slow = false;  // killed by this runner
   std::string out;
   std::string err;
-  double cpu_seconds = 0;  // user and system
+  double cpu_seconds = 0;              // user and system
+  std::int64_t peak_memory_bytes = 0;  // that were in memory at once
 
   /// Status and both texts, for a failed expectation.
   std::string text() const;
