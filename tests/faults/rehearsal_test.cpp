@@ -55,5 +55,70 @@ TEST_F(RehearsedOrder, APipelineThatLocksUpIsNamed) {
   EXPECT_THAT(outcome, Says("rank 0 waits in 0SEND_F1 for rank 1, rank 1 waits in 1SEND_B0 for rank 0"));
 }
 
+TEST_F(RehearsedOrder, AScheduleWithoutAReceiveIsNamed) {
+  folder_.write("order.csv",
+                "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+                "1RECV_F0,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n");
+  const Outcome outcome =
+      titan({"rehearse", "--world-size", "2", "--parallelism.pipeline_parallel_degree", "2",
+             "--parallelism.num_pp_microbatches", "2", "--parallelism.pipeline_parallel_schedule_csv", "order.csv"})
+          .args(tiny_model())
+          .args({"--model.n_layers", "2"})
+          .run();
+  EXPECT_THAT(outcome, ExitsWith(78));
+  EXPECT_THAT(outcome, Says("rank 1: 1RECV_F1 from rank 0 is missing, 1F1 needs it"));
+}
+
+TEST_F(RehearsedOrder, StagesThatLoseALayerAreNamed) {
+  const Outcome outcome = titan({"rehearse", "--world-size", "4", "--parallelism.pipeline_parallel_degree", "4",
+                                 "--parallelism.num_pp_microbatches", "4", "--parallelism.module_fqns_per_model_part",
+                                 "tok_embeddings layers.0,layers.1,layers.2,layers.3 norm output"})
+                              .args(tiny_model())
+                              .args({"--model.n_layers", "5"})
+                              .run();
+  EXPECT_THAT(outcome, ExitsWith(78));
+  EXPECT_THAT(outcome, Says("norm on stage 3, next is layers.4"));
+}
+
+struct Seeded {
+  const char* fault;  // of one rank, see seeded_calls
+  const char* rank;   // which does it
+  const char* says;
+  const char* says_too;
+};
+
+class SeededCalls : public TrainTest, public testing::WithParamInterface<Seeded> {
+ protected:
+  Outcome rehearse(const char* fault, const char* rank, std::initializer_list<std::string> args) const {
+    return titan({"rehearse", "--world-size", "4"})
+        .args(tiny_model())
+        .args({"--model.n_layers", "2", "--plugin", TITAN_FAULT_PLUGINS "/seeded_calls.so", "--seeded.fault", fault,
+               "--seeded.rank", rank})
+        .args(args)
+        .run();
+  }
+};
+
+TEST_P(SeededCalls, AreNamedWithBothRanksModulesAndCalls) {
+  const Outcome outcome = rehearse(GetParam().fault, GetParam().rank, {"--all-ranks"});
+  EXPECT_THAT(outcome, ExitsWith(78));
+  EXPECT_THAT(outcome, Says(GetParam().says));
+  EXPECT_THAT(outcome, Says(GetParam().says_too));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Calls, SeededCalls,
+    testing::Values(Seeded{"skipped_gather", "1", "rank 0 calls _allgather_base of Float [8], for layers.1.attention; ",
+                           "rank 1 calls _allgather_base of BFloat16 ["},
+                    Seeded{"wrong_dtype", "2", "rank 0 calls _allgather_base of Float [8], for layers.1.attention; ",
+                           "rank 2 calls _allgather_base of Double [8], for layers.1.attention"},
+                    Seeded{"missing_receive", "1", "rank 0 calls send of Float [4], for layers.1.attention; ",
+                           "rank 1 does not receive it"}),
+    [](const auto& seeded) { return std::string(seeded.param.fault); });
+
+using UnseededCalls = SeededCalls;
+
+TEST_F(UnseededCalls, AreNotComplainedOf) { EXPECT_THAT(rehearse("none", "1", {"--all-ranks"}), ExitsWith(0)); }
+
 }  // namespace
 }  // namespace titan::cli
