@@ -50,6 +50,8 @@ class Tool {
   virtual void step_begin(std::int64_t /*step*/) {}
   virtual void around(const titan_pass& /*pass*/) {}
   virtual Judgement judge(const titan_outcome& /*outcome*/) { return {}; }
+  /// The plugin's judgement of a step is to leave its update out; why, where this rank knows.
+  virtual void left_out(std::int64_t /*step*/, std::string_view /*why*/) {}
   virtual void breakpoint(std::string_view /*label*/, const titan_string* /*names*/, const titan_tensor* /*tensors*/,
                           std::uint32_t /*num_tensors*/) {}
 };

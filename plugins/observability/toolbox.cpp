@@ -160,6 +160,9 @@ void Toolbox::judge(const titan_outcome& outcome, titan_judgement& out) {
       mine.text = judgement_.text + "; " + mine.text;
     judgement_ = std::move(mine);
   }
+  if (judgement_.decision == TITAN_DECISION_SKIP) {
+    for (const Member& member : members_) member.tool->left_out(outcome.step, judgement_.text);
+  }
   out.decision = judgement_.decision;
   out.code = judgement_.code;
   out.text = sdk::borrow(judgement_.text);

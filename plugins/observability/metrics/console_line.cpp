@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -29,6 +30,9 @@ std::string memory(std::int64_t bytes, std::int64_t capacity) {
 
 std::string rate(double per_second) { return grouped(fmt::format("{:.0f}", per_second)); }
 
+/// What makes a NaN gives it a sign, which means nothing.
+double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
+
 std::string text(titan_string string) { return {string.data == nullptr ? "" : string.data, string.size}; }
 
 }  // namespace
@@ -37,7 +41,7 @@ std::string step_line(const MetricsRow& row, const RunFacts& facts, bool color) 
   const Palette& c = color ? kColors : kPlain;
   return fmt::format(
       "{}step: {:2}  {}loss: {:7.5f}  {}grad_norm: {:7.4f}  {}memory: {}  {}tps: {}  {}tflops: {}  {}mfu: {}{}", c.red,
-      row.step, c.green, row.loss, c.orange, row.grad_norm, c.turquoise,
+      row.step, c.green, unsigned_nan(row.loss), c.orange, unsigned_nan(row.grad_norm), c.turquoise,
       memory(row.peak_memory_bytes, facts.memory_capacity), c.blue, rate(row.tps), c.cyan,
       grouped(fmt::format("{:.2f}", row.tflops)), c.magenta,
       row.mfu ? fmt::format("{:.2f}%", *row.mfu) : std::string("n/a"), c.reset);
@@ -46,8 +50,8 @@ std::string step_line(const MetricsRow& row, const RunFacts& facts, bool color) 
 std::string validation_line(const ValidationRow& row, const RunFacts& facts, bool color) {
   const Palette& c = color ? kColors : kPlain;
   return fmt::format("{}validate step: {:2}  {}loss: {:7.5f}  {}memory: {}  {}tps: {}{}", c.yellow, row.step, c.green,
-                     row.loss, c.turquoise, memory(row.peak_memory_bytes, facts.memory_capacity), c.blue, rate(row.tps),
-                     c.reset);
+                     unsigned_nan(row.loss), c.turquoise, memory(row.peak_memory_bytes, facts.memory_capacity), c.blue,
+                     rate(row.tps), c.reset);
 }
 
 std::string facts_line(const titan_run_event& event) {

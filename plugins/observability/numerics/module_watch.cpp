@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t kOutermost = std::numeric_limits<std::int32_t>::min();
 constexpr std::int32_t kInside = std::numeric_limits<std::int32_t>::max() - 1;
 
-constexpr const char* kByStrategies = " as strategies give it";
+constexpr const char* kByStrategies = " (as strategies pass it on)";
 
 /// What is looked at: a tensor that a module is given or gives, or a gradient of one.
 enum class Kind { value, gradient };
@@ -48,7 +48,7 @@ struct ModuleWatch::State {
       if (!is_seen(large)) large = sighting(kind, tensor, call, what);
       if (!is_seen(outlier) && has_outlier(tensor)) outlier = sighting(kind, tensor, call, what);
     }
-    last = sdk::concat(what, " of ", module(call.module).name());
+    last = sdk::concat(module(call.module).name(), ", ", what);
     return range;
   }
 

@@ -1,5 +1,7 @@
 #include "plugins/observability/spans/spans.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -24,7 +26,9 @@ std::string_view name_of_end(std::int32_t code) {
   return "error";
 }
 
-std::string_view name_of_dump(std::int32_t cause) {
+/// Before the run has begun nobody else says what its error is.
+std::string_view name_of_dump(std::int32_t cause, std::string_view reason) {
+  if (cause == TITAN_DUMP_ERROR && reason.find("] out of memory") != std::string_view::npos) return "out_of_memory";
   if (cause == TITAN_DUMP_TIMEOUT) return "timeout";
   if (cause == TITAN_DUMP_STOP) return "stopped";
   return cause == TITAN_DUMP_ERROR ? "error" : "dump";
@@ -68,6 +72,24 @@ void Spans::run_begin(const titan_run_event& event) {
 void Spans::step_end(const titan_step_event& event) {
   const std::lock_guard lock(mutex_);
   add(rows::step(event));
+  add_skipped(event);
+}
+
+void Spans::left_out(std::int64_t step, std::string_view why) {
+  const std::lock_guard lock(mutex_);
+  left_out_step_ = step;
+  why_left_out_ = why;
+}
+
+void Spans::add_skipped(const titan_step_event& event) {
+  // No step with such numbers is updated, whoever decided so.
+  const bool is_finite = std::isfinite(event.loss) && std::isfinite(event.grad_norm);
+  if (is_finite && left_out_step_ != event.step) return;
+  const bool is_ours = left_out_step_ == event.step && !why_left_out_.empty();
+  const std::string why = is_ours     ? why_left_out_
+                          : is_finite ? std::string("another rank says why")
+                                      : std::string("loss or gradient norm is not finite");
+  add(rows::event("skipped", epoch_seconds(), event.step, sdk::concat("the update is left out: ", why)));
 }
 
 void Spans::validation(const titan_validation_event& event) {
@@ -78,7 +100,11 @@ void Spans::validation(const titan_validation_event& event) {
 void Spans::run_end(const titan_run_end_event& event) {
   const std::lock_guard lock(mutex_);
   has_ended_ = true;
-  rows_ += rows::event(name_of_end(event.code), epoch_seconds(), event.step, sdk::view(event.message));
+  const std::string_view name = name_of_end(event.code);
+  // A failure belongs to the step in which it was, which is not finished.
+  const bool has_finished = name == "end" || name == "stopped";
+  const std::int64_t step = has_finished ? event.step : std::max(event.step, step_);
+  rows_ += rows::event(name, epoch_seconds(), step, sdk::view(event.message));
   write(/*whatever=*/true);
 }
 
@@ -107,7 +133,7 @@ void Spans::dump(const titan_dump_event& event) {
   if (has_ended_ && (event.cause == TITAN_DUMP_ERROR || event.cause == TITAN_DUMP_STOP)) return;
   const double now = monotonic_seconds();
   const std::string text = sdk::concat(sdk::view(event.reason), " (", sdk::view(event.place), ')');
-  rows_ += rows::event(name_of_dump(event.cause), now + offset_, step_, text);
+  rows_ += rows::event(name_of_dump(event.cause, sdk::view(event.reason)), now + offset_, step_, text);
   const bool is_fatal = event.cause != TITAN_DUMP_REQUEST;
   write(is_fatal);
   if (is_fatal) write_open(now);

@@ -31,11 +31,14 @@ class Spans : public Tool {
   void run_end(const titan_run_end_event& event) override;
   void collective(const titan_collective_event& event) override;
   void span(const titan_span_event& event) override;
+  void left_out(std::int64_t step, std::string_view why) override;
   /// On any thread, as the rest of the rows are made: hence the lock.
   void dump(const titan_dump_event& event) override;
 
  private:
   void open(std::int64_t first_step);
+  /// A step that ended without an update; how it is judged elsewhere is known only then.
+  void add_skipped(const titan_step_event& event);
   void add(const std::string& row);
   /// Before the run begins nobody knows whether it continues another one, and rows wait; `whatever` writes them all
   /// the same, after what is there.
@@ -49,6 +52,8 @@ class Spans : public Tool {
   double offset_;  // from monotonic time to a date
   double last_write_ = 0;
   std::int64_t step_ = 0;
+  std::int64_t left_out_step_ = 0;
+  std::string why_left_out_;
   std::vector<titan_span_event> open_spans_;  // their begins
   std::string run_row_, rows_;                // to be written
   std::filesystem::path path_;

@@ -36,6 +36,9 @@ class Noting : public Tool {
     }
   }
   Judgement judge(const titan_outcome&) override { return judgement_; }
+  void left_out(std::int64_t step, std::string_view why) override {
+    seen().push_back(sdk::concat(name_, " hears that step ", step, " is left out: ", why));
+  }
 
  private:
   std::string name_;
@@ -98,12 +101,16 @@ TEST_F(ToolboxTest, PassesRunInsideEachOther) {
 TEST_F(ToolboxTest, TheGravestJudgementCounts) {
   titan_outcome outcome{};
   outcome.is_finite = 1;
+  outcome.step = 7;
   titan_judgement judgement{};
   toolbox_.judge(outcome, judgement);
+  EXPECT_THAT(seen(), ElementsAre("first hears that step 7 is left out: a spike",
+                                  "second hears that step 7 is left out: a spike"));
   EXPECT_EQ(judgement.decision, TITAN_DECISION_SKIP);
   EXPECT_EQ(sdk::view(judgement.text), "a spike");
   outcome.is_finite = 0;
   toolbox_.judge(outcome, judgement);
+  EXPECT_EQ(seen().size(), 2U) << "a stop is none";
   EXPECT_EQ(judgement.decision, TITAN_DECISION_STOP);
   EXPECT_EQ(judgement.code, TITAN_ERROR_NON_FINITE);
   EXPECT_EQ(sdk::view(judgement.text), "a NaN");

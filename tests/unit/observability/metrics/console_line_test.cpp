@@ -29,6 +29,12 @@ std::string without_escapes(std::string text) {
   return text;
 }
 
+TEST(ConsoleLine, ANaNHasNoSign) {
+  MetricsRow broken = row();
+  broken.loss = broken.grad_norm = -std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(step_line(broken, {}, false), testing::Not(testing::HasSubstr("-nan")));
+}
+
 TEST(ConsoleLine, StepLineHasTorchtitansForm) {
   EXPECT_EQ(step_line(row(), {.memory_capacity = 8 * kGiB}, false),
             "step:  3  loss: 7.62939  grad_norm:  2.5213  memory:  0.50GiB(6.25%)  tps: 1,234,568  tflops: 1,012.35  "

@@ -120,6 +120,46 @@ TEST_F(SpansTest, PhasesStandInTheOrderOfTheirEnds) {
   EXPECT_EQ(all[4]["peak_memory_bytes"], 77);
 }
 
+TEST_F(SpansTest, AStepWithoutAnUpdateIsAnEvent) {
+  Spans spans{sdk::Host(host_.table())};
+  spans.run_begin(run());
+  spans.left_out(1, "a spike");
+  titan_step_event finite = step(1);
+  finite.loss = 2;
+  spans.step_end(finite);
+  spans.step_end(step(2));
+  finite.step = 3;
+  spans.step_end(finite);
+  spans.run_end(end(0, ""));
+  ASSERT_THAT(kinds(), ElementsAre("run", "step", "event skipped", "step", "event skipped", "step", "event end"));
+  EXPECT_EQ(rows()[2]["step"], 1);
+  EXPECT_EQ(rows()[2]["text"], "the update is left out: a spike");
+  EXPECT_EQ(rows()[4]["step"], 2);
+  EXPECT_EQ(rows()[4]["text"], "the update is left out: loss or gradient norm is not finite");
+}
+
+TEST_F(SpansTest, AFailureBelongsToTheStepThatItEnds) {
+  const std::pair<int, int> steps[] = {
+      {TITAN_ERROR_NON_FINITE, 2}, {TITAN_ERROR_UNAVAILABLE, 2}, {TITAN_ERROR_STOPPED, 1}, {0, 1}};
+  for (const auto& [code, wanted] : steps) {
+    Spans spans{sdk::Host(host_.table())};
+    spans.run_begin(run());
+    phase(spans, TITAN_IN_STEP, false, 2);
+    spans.run_end(end(code, "why"));
+    EXPECT_EQ(rows().back()["step"], wanted) << code;
+  }
+}
+
+TEST_F(SpansTest, MemoryThatRunsOutBeforeTheRunBeginsIsNamed) {
+  {
+    Spans spans{sdk::Host(host_.table())};
+    titan_dump_event event = dump_event(TITAN_DUMP_ERROR);
+    event.reason = text("[memory] out of memory: requested 8 bytes in init");
+    spans.dump(event);
+  }
+  EXPECT_EQ(rows().back()["name"], "out_of_memory");
+}
+
 TEST_F(SpansTest, CollectivesNameTheirStep) {
   Spans spans{sdk::Host(host_.table())};
   phase(spans, TITAN_IN_STEP, false, 4);
