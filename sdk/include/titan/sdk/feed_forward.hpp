@@ -34,7 +34,8 @@ class FeedForward : public Module {
         swiglu_(s.swiglu("swiglu")) {}
 
   Tensor forward(Frame& f, const Tensor& x_BLD) const {
-    const Tensor h_BLF = f(swiglu_, f(w1_, x_BLD), f(w3_, x_BLD));
+    const Tensor gate_BLF = f(w1_, x_BLD), up_BLF = f(w3_, x_BLD);
+    const Tensor h_BLF = f(swiglu_, gate_BLF, up_BLF);
     return f(w2_, h_BLF);
   }
 
