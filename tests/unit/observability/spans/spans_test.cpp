@@ -65,7 +65,7 @@ class SpansTest : public testing::Test {
     titan_step_event event{};
     event.struct_size = sizeof event;
     event.step = number;
-    event.loss = std::numeric_limits<double>::quiet_NaN();
+    event.loss = 2;
     event.peak_memory = 77;
     return event;
   }
@@ -116,7 +116,7 @@ TEST_F(SpansTest, PhasesStandInTheOrderOfTheirEnds) {
   EXPECT_EQ(all[2]["micro_batch"], 2);
   EXPECT_EQ(all[2]["stage"], 1);
   EXPECT_TRUE(all[3]["micro_batch"].is_null());
-  EXPECT_TRUE(all[4]["loss"].is_null());
+  EXPECT_EQ(all[4]["loss"], 2);
   EXPECT_EQ(all[4]["peak_memory_bytes"], 77);
 }
 
@@ -124,16 +124,16 @@ TEST_F(SpansTest, AStepWithoutAnUpdateIsAnEvent) {
   Spans spans{sdk::Host(host_.table())};
   spans.run_begin(run());
   spans.left_out(1, "a spike");
-  titan_step_event finite = step(1);
-  finite.loss = 2;
-  spans.step_end(finite);
-  spans.step_end(step(2));
-  finite.step = 3;
-  spans.step_end(finite);
+  spans.step_end(step(1));
+  titan_step_event broken = step(2);
+  broken.loss = std::numeric_limits<double>::quiet_NaN();
+  spans.step_end(broken);
+  spans.step_end(step(3));
   spans.run_end(end(0, ""));
   ASSERT_THAT(kinds(), ElementsAre("run", "step", "event skipped", "step", "event skipped", "step", "event end"));
   EXPECT_EQ(rows()[2]["step"], 1);
   EXPECT_EQ(rows()[2]["text"], "the update is left out: a spike");
+  EXPECT_TRUE(rows()[3]["loss"].is_null());
   EXPECT_EQ(rows()[4]["step"], 2);
   EXPECT_EQ(rows()[4]["text"], "the update is left out: loss or gradient norm is not finite");
 }
