@@ -126,6 +126,18 @@ TEST(ResumeOfAModel, IsRefusedAndNamesTheRemedy) {
   const std::string text = error_text<Error>([&] { train_ranks(run(4)); });
   EXPECT_THAT(text, HasSubstr("holds the model alone"));
   EXPECT_THAT(text, HasSubstr("--checkpoint.initial_load_path"));
+  EXPECT_THAT(text, HasSubstr("no other step there holds more"));
+  EXPECT_THAT(text, HasSubstr("--checkpoint.no_last_save_model_only"));
+}
+
+TEST(ResumeOfAModel, NamesTheStepThatCanBeUsed) {
+  const test::TemporaryFolder folder;
+  const auto run = [&](std::int64_t steps) {
+    return with(saving(run_of(kOneRank, steps), folder.path()),
+                {{"checkpoint.last_save_model_only", "true"}, {"checkpoint.interval", "1"}});
+  };
+  train_ranks(run(3));
+  EXPECT_THAT(error_text<Error>([&] { train_ranks(run(5)); }), HasSubstr("--checkpoint.load_step 2, or "));
 }
 
 }  // namespace

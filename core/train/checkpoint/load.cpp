@@ -158,9 +158,32 @@ class Loading {
     is_finished_ = choice_.step && options_.load_step < 0 && *choice_.step >= target_.last_step;
     if (!is_finished_) {
       throw DataError("[checkpoint] this step holds the model alone, training cannot go on from it: ",
+                      printable(choice_.folder.native()), ": ", what_to_do_instead(),
+                      "begin a new run with its weights in another folder: --checkpoint.initial_load_path ",
                       printable(choice_.folder.native()),
-                      ": name an older one with --checkpoint.load_step, or begin a new run in another folder with ",
-                      "--checkpoint.initial_load_path");
+                      "; a run that is to be continued ends with all of it: --checkpoint.no_last_save_model_only");
+    }
+  }
+
+  /// The newest step from which training can go on, if there is one.
+  std::string what_to_do_instead() const {
+    const fs::path folder = choice_.folder.parent_path();
+    if (!choice_.step) return {};
+    std::vector<std::int64_t> steps = checkpoint::committed_steps(folder);
+    std::ranges::reverse(steps);
+    for (const std::int64_t step : steps) {
+      if (step > 0 && step != *choice_.step && can_go_on_from(folder / checkpoint::step_name(step))) {
+        return concat("go on from an older one: --checkpoint.load_step ", step, ", or ");
+      }
+    }
+    return "no other step there holds more; ";
+  }
+
+  bool can_go_on_from(const fs::path& step_folder) const {
+    try {
+      return open_source({.folder = step_folder, .step = {}}, options_, target_).train_state.has_value();
+    } catch (const Error&) {
+      return false;
     }
   }
 
