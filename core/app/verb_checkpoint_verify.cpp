@@ -45,7 +45,7 @@ void verify_one(const Located& located, const std::string& word) {
   print(verification_text(word, verification));
   if (verification.findings.empty()) return;
   if (verification.is_unreadable) throw IoError("[checkpoint] the checkpoint cannot be read: ", printable(word));
-  throw DataError("[checkpoint] the checkpoint is wrong: ", printable(word));
+  throw DataError("[checkpoint] the checkpoint is damaged: ", printable(word));
 }
 
 void verify_steps(const Located& located, const std::string& word) {
@@ -57,7 +57,7 @@ void verify_steps(const Located& located, const std::string& word) {
   const std::string which = concat(judgement.wrong.size(), " of ", located.steps.size());
   const std::string names = concat(join(judgement.wrong, ", "), ", in ", printable(word));
   if (judgement.are_all_unreadable) throw IoError("[checkpoint] ", which, " steps cannot be read: ", names);
-  throw DataError("[checkpoint] ", which, " steps are wrong: ", names);
+  throw DataError("[checkpoint] ", which, " steps are damaged: ", names);
 }
 
 void run(const Session& session, const config::Invocation& invocation) {

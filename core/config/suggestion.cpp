@@ -1,6 +1,7 @@
 #include "core/config/suggestion.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/base/text.hpp"
 
@@ -42,10 +43,32 @@ std::string owner_of_model_option(const Registry& registry, std::string_view nam
   return {};
 }
 
+struct Renamed {
+  std::string_view before, now;
+};
+
+/// Names that torchtitan has or had for what is called otherwise here.
+constexpr std::array<Renamed, 4> kOfTorchtitan{
+    {{"training.seed", "debug.seed"},
+     {"training.deterministic", "debug.deterministic"},
+     {"training.seq_len", "training.max_context_length"},
+     {"training.local_batch_size", "training.num_tokens_per_microbatch_per_dp_rank"}}};
+
+/// Nothing where the name is none of those, or the registry has no such option.
+std::string_view name_now(const Registry& registry, std::string_view module, std::string_view name) {
+  const auto* const found =
+      std::find_if(kOfTorchtitan.begin(), kOfTorchtitan.end(), [&](const Renamed& one) { return one.before == name; });
+  const bool is_known = found != kOfTorchtitan.end() && registry.find(found->now, module) != nullptr;
+  return is_known ? found->now : std::string_view();
+}
+
 }  // namespace
 
 std::string option_hint(const Registry& registry, std::string_view module, std::string_view name,
                         std::string_view dashes) {
+  if (const std::string_view now = name_now(registry, module, name); !now.empty()) {
+    return concat("; here it is called ", dashes, now);
+  }
   const std::vector<std::string> names = visible_names(registry, module);
   const std::string near = nearest(name, names);
   std::vector<std::string> found = near.empty() ? with_key(names, key_of(name)) : std::vector<std::string>{near};

@@ -194,6 +194,11 @@ void Trainer::update(StepResult& result) {
   if (options_.strategies != nullptr) options_.strategies->updated();
   if (options_.drift_check_freq > 0 && result.step % options_.drift_check_freq == 0 && !alone()) {
     check_drift(tree_, *options_.ranks, result.step);
+    if (!std::exchange(said_no_drift_, true)) {
+      log_info("train", "drift check of step ", result.step,
+               ": weights that ranks share are equal; the next ones, every ", options_.drift_check_freq,
+               " steps, speak only of a difference");
+    }
   }
 }
 

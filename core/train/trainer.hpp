@@ -109,6 +109,7 @@ class Trainer {
   std::int64_t total_tokens_ = 0;
   std::optional<std::string> step_begin_;  // where the data stood when the step began that is under way
   bool said_past_end_ = false;
+  bool said_no_drift_ = false;
 };
 
 }  // namespace titan::train

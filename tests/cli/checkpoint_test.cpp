@@ -98,8 +98,8 @@ TEST_F(CheckpointTest, VerifySaysWhatIsRight) {
   make_step("steps/step-2");
   const Outcome outcome = checkpoint({"verify", "steps"});
   EXPECT_THAT(outcome, ExitsWith(0));
-  EXPECT_THAT(outcome, Prints("step-1: right: 2 files, "));
-  EXPECT_THAT(outcome, Prints("step-2: right: 2 files, "));
+  EXPECT_THAT(outcome, Prints("step-1: intact: 2 files, "));
+  EXPECT_THAT(outcome, Prints("step-2: intact: 2 files, "));
   EXPECT_THAT(outcome, Prints(", every hash\n"));
   EXPECT_THAT(checkpoint({"verify", vectors("hf_sharded")}), Prints("there are no hashes in hugging_face\n"));
 }
@@ -110,10 +110,10 @@ TEST_F(CheckpointTest, VerifyNamesFileAndTensorOfADamage) {
   flip(shard("steps/step-2"), 1);
   const Outcome outcome = checkpoint({"verify", "steps"});
   EXPECT_THAT(outcome, ExitsWith(65));
-  EXPECT_THAT(outcome, Prints("step-1: right: "));
-  EXPECT_THAT(outcome, Prints("step-2: wrong\n  shard-00000-of-00001.safetensors: damaged: "));
+  EXPECT_THAT(outcome, Prints("step-1: intact: "));
+  EXPECT_THAT(outcome, Prints("step-2: damaged\n  shard-00000-of-00001.safetensors: damaged: "));
   EXPECT_THAT(outcome, Prints("in layers.0.attention.wk.weight, "));
-  EXPECT_THAT(outcome, Says("1 of 2 steps are wrong: step-2, in steps"));
+  EXPECT_THAT(outcome, Says("1 of 2 steps are damaged: step-2, in steps"));
 }
 
 TEST_F(CheckpointTest, VerifyMissesNoStepThatLostItsManifest) {
@@ -138,7 +138,7 @@ TEST_F(CheckpointTest, VerifyComparesChecksumsOfADistributedCheckpoint) {
   flip("dcp/__0_0.distcp", static_cast<std::streamoff>(fs::file_size(folder_ / "dcp/__0_0.distcp") / 2));
   const Outcome outcome = checkpoint({"verify", "dcp"});
   EXPECT_THAT(outcome, ExitsWith(65));
-  EXPECT_THAT(outcome, Prints("dcp: wrong\n  __0_0.distcp: "));
+  EXPECT_THAT(outcome, Prints("dcp: damaged\n  __0_0.distcp: "));
   EXPECT_THAT(outcome, Prints(".weight: damaged: bytes "));
 }
 
@@ -316,14 +316,14 @@ class CheckpointRunTest : public TrainTest {
 
 TEST_F(CheckpointRunTest, ARunBeginsWithAModelOfTheHub) {
   ASSERT_THAT(train({}, "one", {}), ExitsWith(0));
-  EXPECT_THAT(checkpoint({"verify", "one/checkpoint"}), Prints("step-2: right: 3 files, "));
+  EXPECT_THAT(checkpoint({"verify", "one/checkpoint"}), Prints("step-2: intact: 3 files, "));
   EXPECT_THAT(checkpoint({"inspect", "one/checkpoint/step-2"}), Prints("with the place in the data\n"));
   ASSERT_THAT(checkpoint({"convert", "one/checkpoint", "hub", "--to", "hugging_face"}), ExitsWith(0));
   ASSERT_THAT(train({}, "two",
                     {"--checkpoint.initial_load_path=hub", "--checkpoint.initial_load_in_hf", "--optimizer.lr=0",
                      "--checkpoint.last_save_model_only", "--checkpoint.last_save_in_hf"}),
               ExitsWith(0));
-  EXPECT_THAT(checkpoint({"verify", "two/checkpoint"}), Prints("step-2: right: 1 file, "));
+  EXPECT_THAT(checkpoint({"verify", "two/checkpoint"}), Prints("step-2: intact: 1 file, "));
   EXPECT_THAT(checkpoint({"diff", "one/checkpoint", "two/checkpoint", "--model-only"}), ExitsWith(0))
       << "a learning rate of 0 changes nothing";
 }

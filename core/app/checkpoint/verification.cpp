@@ -60,8 +60,8 @@ Verification verify_step(const LocatedStep& step) {
 }
 
 std::string verification_text(const std::string& name, const Verification& verification) {
-  if (verification.findings.empty()) return concat(printable(name), ": right: ", verification.checked, "\n");
-  std::string text = concat(printable(name), ": wrong\n");
+  if (verification.findings.empty()) return concat(printable(name), ": intact: ", verification.checked, "\n");
+  std::string text = concat(printable(name), ": damaged\n");
   std::size_t shown = 0;
   for (const std::string& finding : verification.findings) {
     if (shown++ == kMostFindings)

@@ -24,6 +24,15 @@ TEST_F(SuggestionTest, NearestOption) {
   EXPECT_EQ(option_hint(registry_, "llama3", "training.stepz", ""), "; did you mean training.steps?");
 }
 
+TEST_F(SuggestionTest, NamesOfTorchtitan) {
+  Registry registry;
+  registry.add(integer("debug.seed", 1, ""));
+  registry.add(integer("training.max_context_length", 1, ""));
+  EXPECT_EQ(option_hint(registry, "", "training.seed", "--"), "; here it is called --debug.seed");
+  EXPECT_EQ(option_hint(registry, "", "training.seq_len", ""), "; here it is called training.max_context_length");
+  EXPECT_EQ(option_hint(registry, "", "training.local_batch_size", ""), "") << "no such option";
+}
+
 TEST_F(SuggestionTest, NegatedBooleans) {
   EXPECT_EQ(hint("debug.no_deterministik"), "; did you mean --debug.no_deterministic?");
 }

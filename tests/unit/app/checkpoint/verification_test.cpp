@@ -43,7 +43,7 @@ class VerificationTest : public ::testing::Test {
 TEST_F(VerificationTest, SaysWhatARightOneWasCheckedFor) {
   const Verification verification = verify_step(step());
   EXPECT_THAT(verification.findings, IsEmpty());
-  EXPECT_EQ(verification_text("step-3", verification), "step-3: right: 2 files, 4 KiB, every hash\n");
+  EXPECT_EQ(verification_text("step-3", verification), "step-3: intact: 2 files, 4 KiB, every hash\n");
 }
 
 TEST_F(VerificationTest, AnErrorIsAFinding) {
@@ -62,7 +62,7 @@ TEST_F(VerificationTest, ChecksumsOfADistributedCheckpointAreCompared) {
   std::filesystem::create_directory(folder_ / "dcp");
   checkpoint::export_dcp(checkpoint::system_calls(), open_checkpoint(folder_ / "step-3"), folder_ / "dcp");
   EXPECT_THAT(verification_text("dcp", verify_checkpoint(folder_ / "dcp")),
-              AllOf(HasSubstr("dcp: right: 1 file, "), HasSubstr(", the structure, and every checksum there is\n")));
+              AllOf(HasSubstr("dcp: intact: 1 file, "), HasSubstr(", the structure, and every checksum there is\n")));
   const checkpoint::Source source = open_checkpoint(folder_ / "dcp");
   std::fstream file(source.files[0].path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(static_cast<std::streamoff>(source.tensors.at("w").parts[0].begin));
@@ -105,12 +105,12 @@ TEST_F(VerificationTest, AStepThatCannotBeReadIsNotTheEndOfTheRun) {
   made_.save({}, 5);
   const std::filesystem::path unreadable = folder_ / "step-3/index.json";
   EXPECT_EXIT(verify_on_a_bad_disk(folder_.path(), unreadable), ::testing::ExitedWithCode(74),
-              "step-3: wrong(.|\n)*Input/output error(.|\n)*step-5: right(.|\n)*1 of 2 steps cannot be read: step-3");
+              "step-3: damaged(.|\n)*Input/output error(.|\n)*step-5: intact(.|\n)*1 of 2 steps cannot be read: step-3");
   EXPECT_EXIT(verify_on_a_bad_disk(folder_ / "step-3", unreadable), ::testing::ExitedWithCode(74),
               "the checkpoint cannot be read: ");
   std::filesystem::remove(folder_ / "step-5/MANIFEST.json");
   EXPECT_EXIT(verify_on_a_bad_disk(folder_.path(), unreadable), ::testing::ExitedWithCode(65),
-              "2 of 2 steps are wrong: step-3, step-5");
+              "2 of 2 steps are damaged: step-3, step-5");
 }
 
 TEST_F(VerificationTest, StepsWithoutACheckpointAreNoInput) {
@@ -124,7 +124,7 @@ TEST_F(VerificationTest, StepsWithoutACheckpointAreNoInput) {
 TEST_F(VerificationTest, TheTextEnds) {
   const Verification verification{std::vector<std::string>(103, "a\nb"), {}};
   const std::string text = verification_text("x", verification);
-  EXPECT_THAT(text, HasSubstr("x: wrong\n  a\\nb\n"));
+  EXPECT_THAT(text, HasSubstr("x: damaged\n  a\\nb\n"));
   EXPECT_THAT(text, HasSubstr("  and 3 more\n"));
   EXPECT_EQ(std::ranges::count(text, '\n'), 102);
 }
