@@ -38,10 +38,13 @@ Tensor Attention::forward(Frame& f, const Tensor& x_BLD, const Tensor& positions
   // -1: the number of heads on this rank comes from the weight.
   const auto heads = [&](Leaf w) { return f(w, x_BLD).unflatten(-1, {-1, head_dim_}); };
   const auto normed = [&](Leaf w, const std::optional<Leaf>& norm) { return norm ? f(*norm, heads(w)) : heads(w); };
-  // One after the other: C++ leaves the order of a call's arguments open.
-  const Tensor q_BLNH = normed(wq_, q_norm_), k_BLKH = normed(wk_, k_norm_), v_BLKH = heads(wv_);
-  const auto [rotated_q_BLNH, rotated_k_BLKH] = f(rope_, q_BLNH, k_BLKH, positions_BL);
-  const Tensor out_BLNH = f(sdpa_, rotated_q_BLNH, rotated_k_BLKH, v_BLKH, positions_BL);
+  // One after the other, since C++ leaves the order of a call's arguments open; and let go once they are rotated.
+  const auto rotated = [&] {
+    const Tensor q_BLNH = normed(wq_, q_norm_), k_BLKH = normed(wk_, k_norm_);
+    return f(rope_, q_BLNH, k_BLKH, positions_BL);
+  };
+  const auto [q_BLNH, k_BLKH] = rotated();
+  const Tensor out_BLNH = f(sdpa_, q_BLNH, k_BLKH, heads(wv_), positions_BL);
   return f(wo_, out_BLNH.flatten(-2));
 }
 

@@ -27,10 +27,13 @@ Attention::Attention(Scope& s, const ModelArgs& a)
 Tensor Attention::forward(Frame& f, const Tensor& x_BLD, const Tensor& positions_BL) const {
   // -1: how many heads are on this rank follows from the weight. A model never asks how it is split.
   const auto heads = [&](Leaf w) { return f(w, x_BLD).unflatten(-1, {-1, head_dim_}); };
-  // One after the other: C++ leaves the order of a call's arguments open.
-  const Tensor q_BLNH = heads(wq_), k_BLNH = heads(wk_), v_BLNH = heads(wv_);
-  const auto [rotated_q_BLNH, rotated_k_BLNH] = f(rope_, q_BLNH, k_BLNH, positions_BL);
-  const Tensor out_BLNH = f(sdpa_, rotated_q_BLNH, rotated_k_BLNH, v_BLNH, positions_BL);
+  // One after the other, since C++ leaves the order of a call's arguments open; and let go once they are rotated.
+  const auto rotated = [&] {
+    const Tensor q_BLNH = heads(wq_), k_BLNH = heads(wk_);
+    return f(rope_, q_BLNH, k_BLNH, positions_BL);
+  };
+  const auto [q_BLNH, k_BLNH] = rotated();
+  const Tensor out_BLNH = f(sdpa_, q_BLNH, k_BLNH, heads(wv_), positions_BL);
   return f(wo_, out_BLNH.flatten(-2));
 }
 

@@ -34,12 +34,17 @@ class FeedForward : public Module {
         swiglu_(s.swiglu("swiglu")) {}
 
   Tensor forward(Frame& f, const Tensor& x_BLD) const {
-    const Tensor gate_BLF = f(w1_, x_BLD), up_BLF = f(w3_, x_BLD);
-    const Tensor h_BLF = f(swiglu_, gate_BLF, up_BLF);
+    const Tensor h_BLF = hidden(f, x_BLD);
     return f(w2_, h_BLF);
   }
 
  private:
+  /// A function, so that gate and up are let go before w2 runs.
+  Tensor hidden(Frame& f, const Tensor& x_BLD) const {
+    const Tensor gate_BLF = f(w1_, x_BLD), up_BLF = f(w3_, x_BLD);
+    return f(swiglu_, gate_BLF, up_BLF);
+  }
+
   Leaf w1_, w2_, w3_, swiglu_;
 };
 
