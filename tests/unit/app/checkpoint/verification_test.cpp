@@ -104,8 +104,9 @@ TEST_F(VerificationTest, AStepThatCannotBeReadIsNotTheEndOfTheRun) {
   made_.add("another_tensor_makes_a_longer_index", testing::Made<float>{checkpoint::DType::f32, {2}, {1, 2}});
   made_.save({}, 5);
   const std::filesystem::path unreadable = folder_ / "step-3/index.json";
-  EXPECT_EXIT(verify_on_a_bad_disk(folder_.path(), unreadable), ::testing::ExitedWithCode(74),
-              "step-3: damaged(.|\n)*Input/output error(.|\n)*step-5: intact(.|\n)*1 of 2 steps cannot be read: step-3");
+  EXPECT_EXIT(
+      verify_on_a_bad_disk(folder_.path(), unreadable), ::testing::ExitedWithCode(74),
+      "step-3: damaged(.|\n)*Input/output error(.|\n)*step-5: intact(.|\n)*1 of 2 steps cannot be read: step-3");
   EXPECT_EXIT(verify_on_a_bad_disk(folder_ / "step-3", unreadable), ::testing::ExitedWithCode(74),
               "the checkpoint cannot be read: ");
   std::filesystem::remove(folder_ / "step-5/MANIFEST.json");
