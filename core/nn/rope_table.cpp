@@ -39,13 +39,13 @@ at::Tensor inverse_frequencies(const RopeSpec& spec, std::int64_t head_dim) {
 }
 
 at::Tensor RopeTables::get(const RopeSpec& spec, std::int64_t head_dim, std::int64_t num_positions,
-                           at::ScalarType dtype) {
+                           at::ScalarType dtype, at::Device device) {
   at::Tensor& table = tables_[{spec, head_dim, dtype}];
   if (table.defined() && table.size(0) >= num_positions) return table;
   const at::NoGradGuard no_grad;
   const auto rounded = std::bit_ceil(static_cast<std::uint64_t>(std::max(num_positions, kSmallestTable)));
-  const auto positions = at::arange(static_cast<std::int64_t>(rounded), at::TensorOptions(at::kFloat));
-  const at::Tensor angles = at::outer(positions, inverse_frequencies(spec, head_dim)).to(at::kDouble);
+  const auto positions = at::arange(static_cast<std::int64_t>(rounded), at::TensorOptions(device).dtype(at::kFloat));
+  const at::Tensor angles = at::outer(positions, inverse_frequencies(spec, head_dim).to(device)).to(at::kDouble);
   table = at::stack({angles.cos(), angles.sin()}, -1).to(dtype);
   return table;
 }

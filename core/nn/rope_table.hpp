@@ -30,8 +30,9 @@ at::Tensor inverse_frequencies(const RopeSpec& spec, std::int64_t head_dim);
 class RopeTables {
  public:
   /// A table [at least num_positions, head_dim / 2, 2] of (cos, sin), fp32 or fp64. Angles are formed in fp32, as
-  /// torchtitan forms them: in fp64 they differ by 4e-3 at position 131,071.
-  at::Tensor get(const RopeSpec& spec, std::int64_t head_dim, std::int64_t num_positions, at::ScalarType dtype);
+  /// torchtitan forms them: in fp64 they differ by 4e-3 at position 131,071. On one device all the time.
+  at::Tensor get(const RopeSpec& spec, std::int64_t head_dim, std::int64_t num_positions, at::ScalarType dtype,
+                 at::Device device = at::kCPU);
 
  private:
   struct Key {
