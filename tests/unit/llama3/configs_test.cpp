@@ -18,7 +18,7 @@ namespace {
 
 plugin::PluginRegistry find_plugins() {
   plugin::Search search;
-  search.files = {MODEL_PLUGIN, OBSERVABILITY_PLUGIN};
+  search.files = {MODEL_PLUGIN, OBSERVABILITY_PLUGIN, PARALLEL_PLUGIN};
   return plugin::PluginRegistry(search);
 }
 
