@@ -9,23 +9,6 @@ namespace {
 
 std::int64_t& at(Degrees& degrees, Axis axis) { return degrees[static_cast<std::size_t>(axis)]; }
 
-// The option that sets an axis's degree.
-std::string_view option(Axis axis) {
-  switch (axis) {
-    case Axis::pp:
-      return "parallelism.pipeline_parallel_degree";
-    case Axis::dp_replicate:
-      return "parallelism.data_parallel_replicate_degree";
-    case Axis::dp_shard:
-      return "parallelism.data_parallel_shard_degree";
-    case Axis::cp:
-      return "parallelism.context_parallel_degree";
-    case Axis::tp:
-      return "parallelism.tensor_parallel_degree";
-  }
-  return {};
-}
-
 constexpr std::string_view kExpertOption = "parallelism.expert_parallel_degree";
 
 std::string arithmetic(const Degrees& degrees) {
@@ -41,7 +24,7 @@ void check_degrees(const Degrees& degrees) {
   for (const Axis axis : kAxes) {
     const std::int64_t degree = degrees[static_cast<std::size_t>(axis)];
     if (degree >= 1 || (axis == Axis::dp_shard && degree == -1)) continue;
-    throw ConfigError("[mesh] ", option(axis), " must be at least 1",
+    throw ConfigError("[mesh] ", degree_option(axis), " must be at least 1",
                       axis == Axis::dp_shard ? ", or -1 for what is left of the ranks" : "", ": ", degree);
   }
 }
@@ -58,6 +41,22 @@ std::int64_t product(const Degrees& degrees, std::int64_t world_size) {
 }
 
 }  // namespace
+
+std::string_view degree_option(Axis axis) {
+  switch (axis) {
+    case Axis::pp:
+      return "parallelism.pipeline_parallel_degree";
+    case Axis::dp_replicate:
+      return "parallelism.data_parallel_replicate_degree";
+    case Axis::dp_shard:
+      return "parallelism.data_parallel_shard_degree";
+    case Axis::cp:
+      return "parallelism.context_parallel_degree";
+    case Axis::tp:
+      return "parallelism.tensor_parallel_degree";
+  }
+  return {};
+}
 
 std::string_view name(Axis axis) {
   switch (axis) {
@@ -88,7 +87,7 @@ Mesh::Mesh(const Degrees& degrees, std::int64_t world_size) : degrees_(degrees),
     shard = world_size / ranks;
   } else if (ranks != world_size) {
     throw ConfigError("[mesh] the product of the degrees must be the number of ranks: ", arithmetic(degrees),
-                      ", world size ", world_size, ": ", option(Axis::dp_shard), " -1 takes what is left");
+                      ", world size ", world_size, ": ", degree_option(Axis::dp_shard), " -1 takes what is left");
   }
 }
 
@@ -105,8 +104,8 @@ Mesh::Mesh(const Degrees& degrees, std::int64_t world_size, std::int64_t expert_
 Mesh Mesh::from(const Config& config, std::int64_t world_size) {
   Degrees degrees{1, 1, 1, 1, 1};
   for (const Axis axis : kAxes) {
-    const auto entry = config.entries().find(option(axis));
-    if (entry != config.entries().end()) at(degrees, axis) = config.integer(option(axis));
+    const auto entry = config.entries().find(degree_option(axis));
+    if (entry != config.entries().end()) at(degrees, axis) = config.integer(degree_option(axis));
   }
   const bool has_experts = config.entries().contains(kExpertOption);
   return {degrees, world_size, has_experts ? config.integer(kExpertOption) : 1};

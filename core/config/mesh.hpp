@@ -19,6 +19,9 @@ inline constexpr std::array kAxes = {Axis::pp, Axis::dp_replicate, Axis::dp_shar
 /// "pp", "dp_replicate", "dp_shard", "cp", "tp".
 std::string_view name(Axis axis);
 
+/// The option that sets the axis's degree: "parallelism.tensor_parallel_degree".
+std::string_view degree_option(Axis axis);
+
 /// A number of ranks for each axis, by Axis.
 using Degrees = std::array<std::int64_t, kNumAxes>;
 

@@ -37,34 +37,34 @@ INSTANTIATE_TEST_SUITE_P(OddCalls, RehearsedFaults,
                                          Fault{"alone", "rank 2 calls broadcast of Float [8], for odd.module"}),
                          [](const auto& fault) { return std::string(fault.param.call); });
 
-using RehearsedOrder = RehearsedFaults;
+class RehearsedOrder : public RehearsedFaults {
+ protected:
+  /// A pipeline of two ranks, in the order of a CSV text.
+  Outcome rehearse_order(const char* csv) const {
+    folder_.write("order.csv", csv);
+    return titan({"rehearse", "--world-size", "2", "--parallelism.pipeline_parallel_degree", "2",
+                  "--parallelism.num_pp_microbatches", "2", "--parallelism.pipeline_parallel_schedule_csv",
+                  "order.csv"})
+        .args(tiny_model())
+        .args({"--model.n_layers", "2"})
+        .run();
+  }
+};
 
 TEST_F(RehearsedOrder, RanksThatCallTheSameAreNotComplainedOf) { EXPECT_THAT(rehearse("even"), ExitsWith(0)); }
 
 TEST_F(RehearsedOrder, APipelineThatLocksUpIsNamed) {
-  folder_.write("order.csv",
-                "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
-                "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n");
-  const Outcome outcome =
-      titan({"rehearse", "--world-size", "2", "--parallelism.pipeline_parallel_degree", "2",
-             "--parallelism.num_pp_microbatches", "2", "--parallelism.pipeline_parallel_schedule_csv", "order.csv"})
-          .args(tiny_model())
-          .args({"--model.n_layers", "2"})
-          .run();
+  const Outcome outcome = rehearse_order(
+      "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+      "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n");
   EXPECT_THAT(outcome, ExitsWith(78));
   EXPECT_THAT(outcome, Says("rank 0 waits in 0SEND_F1 for rank 1, rank 1 waits in 1SEND_B0 for rank 0"));
 }
 
 TEST_F(RehearsedOrder, AScheduleWithoutAReceiveIsNamed) {
-  folder_.write("order.csv",
-                "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
-                "1RECV_F0,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n");
-  const Outcome outcome =
-      titan({"rehearse", "--world-size", "2", "--parallelism.pipeline_parallel_degree", "2",
-             "--parallelism.num_pp_microbatches", "2", "--parallelism.pipeline_parallel_schedule_csv", "order.csv"})
-          .args(tiny_model())
-          .args({"--model.n_layers", "2"})
-          .run();
+  const Outcome outcome = rehearse_order(
+      "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
+      "1RECV_F0,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n");
   EXPECT_THAT(outcome, ExitsWith(78));
   EXPECT_THAT(outcome, Says("rank 1: 1RECV_F1 from rank 0 is missing, 1F1 needs it"));
 }

@@ -60,21 +60,7 @@ void add_micro_batches(const Now& now, std::vector<FitChange>& changes) {
   }
 }
 
-std::string option_of(Axis axis) {
-  switch (axis) {
-    case Axis::pp:
-      return "parallelism.pipeline_parallel_degree";
-    case Axis::dp_replicate:
-      return "parallelism.data_parallel_replicate_degree";
-    case Axis::dp_shard:
-      return "parallelism.data_parallel_shard_degree";
-    case Axis::cp:
-      return "parallelism.context_parallel_degree";
-    case Axis::tp:
-      return "parallelism.tensor_parallel_degree";
-  }
-  return {};
-}
+std::string option_of(Axis axis) { return std::string(config::degree_option(axis)); }
 
 /// Replicas become shards: as many data-parallel ranks.
 void add_sharding(const Now& now, std::vector<FitChange>& changes) {
