@@ -2,15 +2,16 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "core/tensor/kernel_choice.hpp"
 #include "core/tensor/values.hpp"
 
 namespace titan::nn {
 
-/// Tells whether our own kernels take the tensor: fp32 and bf16 on the CPU, or of a rehearsal, which is to take the
+/// Tells whether our own kernel takes the tensor: fp32 and bf16 on the CPU, or of a rehearsal, which is to take the
 /// memory that the CPU would. All else is composed of libtorch's operators.
-inline bool has_kernel(const at::Tensor& tensor) {
+inline bool has_kernel(tensor::Kernel kernel, const at::Tensor& tensor) {
   const bool has_type = tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kBFloat16;
-  return has_type && (tensor.is_cpu() || !tensor::has_values(tensor));
+  return has_type && tensor::is_enabled(kernel) && (tensor.is_cpu() || !tensor::has_values(tensor));
 }
 
 /// Calls body(T{}) with the element type T of a tensor that has_kernel. Without values there is nothing to do.

@@ -79,7 +79,7 @@ class RmsNorm : public Leaf {
     const at::Tensor &x = in[0], &weight = frame.parameter(0);
     require_floating(x, "x");
     require_size(x, -1, weight.size(0), "x");
-    if (!has_kernel(x) || x.scalar_type() != weight.scalar_type()) {
+    if (!has_kernel(tensor::Kernel::rms_norm, x) || x.scalar_type() != weight.scalar_type()) {
       return {at::rms_norm(x, weight.sizes(), weight, eps_)};
     }
     return {RmsNormFunction::apply(x.contiguous(), weight, eps_)};

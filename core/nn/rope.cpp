@@ -90,7 +90,7 @@ class Rope : public Leaf {
     const at::ScalarType type = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const at::Tensor positions = in[2].contiguous();
     const at::Tensor table = tables_.get(spec_, q.size(3), num_positions(positions), type, q.device());
-    if (!has_kernel(q)) return {composed(q, positions, table), composed(k, positions, table)};
+    if (!has_kernel(tensor::Kernel::rope, q)) return {composed(q, positions, table), composed(k, positions, table)};
     return RopeFunction::apply(q.contiguous(), k.contiguous(), positions, table);
   }
 

@@ -68,7 +68,7 @@ class Swiglu : public Leaf {
 }  // namespace
 
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up) {
-  if (!has_kernel(gate) || up.scalar_type() != gate.scalar_type()) return at::silu(gate) * up;
+  if (!has_kernel(tensor::Kernel::swiglu, gate) || up.scalar_type() != gate.scalar_type()) return at::silu(gate) * up;
   return SwigluFunction::apply(gate.contiguous(), up.contiguous());
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/log.hpp"
 #include "core/tensor/allocator.hpp"
+#include "core/tensor/kernel_choice.hpp"
 #include "core/train/determinism.hpp"
 #include "core/train/ending.hpp"
 #include "core/train/run.hpp"
@@ -40,6 +41,7 @@ void train(const EngineRun& run) {
   tensor::install_cpu_allocator();
   const TorchWarningsToLog warnings;
   try {
+    (void)tensor::is_enabled(tensor::Kernel::attention);  // refuses names that no kernel has
     set_threads(run);
     const bool deterministic = run.config->boolean("debug.deterministic");
     const bool warn_only = run.config->boolean("debug.deterministic_warn_only");
