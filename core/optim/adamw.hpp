@@ -1,31 +1,16 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
-#include <string>
 #include <vector>
 
-#include "core/nn/tree.hpp"
+#include "core/optim/adam_state.hpp"
 #include "core/optim/param_groups.hpp"
 
 namespace titan::optim {
 
-/// Adam's memory of one parameter: both moments in the storage's shape and dtype, and the steps done (fp32, []).
-struct AdamState {
-  at::Tensor exp_avg;
-  at::Tensor exp_avg_sq;
-  at::Tensor step;
-};
-
 /// Adam and AdamW over the storage of parameters. Used by one thread at a time.
 class AdamOptimizer {
  public:
-  struct Group {
-    std::string pattern;  // empty: the parameters no pattern matched
-    AdamOptions options;
-    std::vector<nn::Parameter*> parameters;
-    std::vector<AdamState> states;  // one for each parameter
-  };
+  using Group = AdamGroup;
 
   /// Forms the groups (ConfigError as assign_groups) of all parameters, so that they are the same on every rank, and
   /// zero states for those that have storage: others are trained by other pipeline stages, and no member here. The
@@ -33,9 +18,10 @@ class AdamOptimizer {
   AdamOptimizer(const std::vector<nn::Parameter*>& parameters, const std::vector<GroupRule>& rules,
                 const AdamOptions& defaults, Implementation implementation);
 
-  /// Updates every storage from its gradient, at each group's rate times `lr_factor`. Gradients of another dtype are
-  /// cast. InternalError when a gradient is missing.
-  void step(double lr_factor);
+  /// Updates every storage from its gradient, at each group's rate times `lr_factor`. Gradients are read in any dtype,
+  /// times `gradient_scale`, and stay as they are. Says whether the compute forms that the host owns were written too:
+  /// else Tree::refresh_compute() is due. InternalError when a gradient is missing.
+  bool step(double lr_factor, double gradient_scale = 1);
 
   /// Forgets all it has seen: moments and steps are 0 again.
   void reset();

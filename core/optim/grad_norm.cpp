@@ -1,14 +1,16 @@
 #include "core/optim/grad_norm.hpp"
 
-#include <ATen/core/grad_mode.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "core/base/error.hpp"
+#include "core/optim/kernels/norm_kernel.hpp"
+#include "core/tensor/kernel_choice.hpp"
 #include "core/tensor/parallel.hpp"
 #include "core/tensor/values.hpp"
 
@@ -54,8 +56,20 @@ double reduce(const Scalar* values, std::int64_t size) {
   return total;
 }
 
+/// Whether our own kernel takes the chunk.
+bool has_kernel(const Chunk& chunk) {
+  return (chunk.type == at::kFloat || chunk.type == at::kBFloat16) && tensor::is_enabled(tensor::Kernel::grad_norm);
+}
+
 template <class Reduction>
 double reduce(const Chunk& chunk) {
+  if constexpr (std::is_same_v<Reduction, SumOfSquares>) {
+    if (has_kernel(chunk)) {
+      return chunk.type == at::kFloat
+                 ? kernels::sum_of_squares(static_cast<const float*>(chunk.data), chunk.size)
+                 : kernels::sum_of_squares(static_cast<const at::BFloat16*>(chunk.data), chunk.size);
+    }
+  }
   switch (chunk.type) {
     case at::kFloat:
       return reduce<Reduction>(static_cast<const float*>(chunk.data), chunk.size);
@@ -80,11 +94,19 @@ std::vector<Chunk> cut(const std::vector<at::Tensor>& tensors) {
   return chunks;
 }
 
+/// Chunks that one thread should get at least: small tensors have small ones.
+std::int64_t grain_of(const std::vector<Chunk>& chunks) {
+  std::int64_t elements = 1;
+  for (const Chunk& chunk : chunks) elements += chunk.size;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(chunks.size()) * kChunk / elements);
+}
+
 template <class Reduction>
 double reduce(const std::vector<at::Tensor>& tensors) {
   const std::vector<Chunk> chunks = cut(tensors);
   std::vector<double> sums(chunks.size());
-  tensor::parallel_for(0, static_cast<std::int64_t>(chunks.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+  const auto count = static_cast<std::int64_t>(chunks.size());
+  tensor::parallel_for(0, count, grain_of(chunks), [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       sums[i] = reduce<Reduction>(chunks[i]);
     }
@@ -123,12 +145,6 @@ double sum_of_squares(const std::vector<at::Tensor>& gradients) {
 double clip_coefficient(double norm, double max_norm) {
   const double coefficient = max_norm / (norm + 1e-6);
   return coefficient > 1.0 ? 1.0 : coefficient;
-}
-
-void scale_gradients(const std::vector<at::Tensor>& gradients, double coefficient) {
-  if (coefficient == 1.0) return;
-  const at::NoGradGuard no_grad;
-  for (const at::Tensor& gradient : gradients) gradient.mul_(coefficient);
 }
 
 }  // namespace titan::optim

@@ -19,7 +19,4 @@ double sum_of_squares(const std::vector<at::Tensor>& gradients);
 /// the norm is NaN.
 double clip_coefficient(double norm, double max_norm);
 
-/// Multiplies every tensor in place; does nothing when the coefficient is 1.
-void scale_gradients(const std::vector<at::Tensor>& gradients, double coefficient);
-
 }  // namespace titan::optim

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/optim/grad_norm.hpp"
@@ -12,13 +13,6 @@ namespace {
 constexpr std::size_t kMostNamed = 3;
 
 }  // namespace
-
-std::vector<at::Tensor> collected_gradients(const nn::Tree& tree) {
-  std::vector<at::Tensor> gradients;
-  gradients.reserve(tree.parameters().size());
-  for (const auto& parameter : tree.parameters()) gradients.push_back(parameter->gradient);
-  return gradients;
-}
 
 void refuse_gradients(const nn::Tree& tree, std::int64_t step, double norm) {
   std::vector<std::string> named;

@@ -179,7 +179,6 @@ void Trainer::require_finite(const Made& made) const {
 }
 
 void Trainer::update(StepResult& result) {
-  optim::scale_gradients(collected_gradients(tree_), optim::clip_coefficient(result.grad_norm, options_.max_norm));
   if (schedule_.is_past_end(schedule_step()) && !std::exchange(said_past_end_, true)) {
     log_warning("train", "the learning-rate schedule has ended, its final factor is kept: step ", result.step,
                 ", schedule of ", schedule_.total_steps(), " steps, factor ", schedule_.factor(schedule_step()));
@@ -189,8 +188,8 @@ void Trainer::update(StepResult& result) {
   });
   const double factor = schedule_.factor(schedule_step());
   result.lr = optimizer_.lr(factor);
-  optimizer_.step(factor);
-  tree_.refresh_compute();
+  // Gradients are clipped while they are read.
+  if (!optimizer_.step(factor, optim::clip_coefficient(result.grad_norm, options_.max_norm))) tree_.refresh_compute();
   if (options_.strategies != nullptr) options_.strategies->updated();
   if (options_.drift_check_freq > 0 && result.step % options_.drift_check_freq == 0 && !alone()) {
     check_drift(tree_, *options_.ranks, result.step);

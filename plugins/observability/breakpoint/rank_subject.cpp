@@ -231,7 +231,7 @@ std::string RankSubject::grad(const std::string& name, const std::string& slice)
     const Found found = find_gradient(name);
     return sdk::concat("gradient of ", found.name, slice, ": ", type_and_shape(found.tensor),
                        found.note.empty() ? "" : ", ", found.note,
-                       place_.phase == TITAN_IN_STEP ? ", of the step before, clipped\n" : "\n",
+                       place_.phase == TITAN_IN_STEP ? ", of the step before\n" : "\n",
                        slice.empty() ? stats_text(found.tensor) : elements_text(found.tensor, slice));
   });
 }

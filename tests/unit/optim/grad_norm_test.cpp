@@ -84,15 +84,5 @@ TEST(ClipCoefficient, IsOneBelowTheLimitAndShrinksAbove) {
   EXPECT_EQ(clip_coefficient(std::numeric_limits<double>::infinity(), 1.0), 0.0);
 }
 
-TEST(ScaleGradients, ScalesInPlaceAndLeavesOneAlone) {
-  const std::vector<at::Tensor> tensors = {at::ones({3}), at::ones({2, 2}, at::kBFloat16)};
-  const auto version = tensors[0]._version();
-  scale_gradients(tensors, 1.0);
-  EXPECT_EQ(tensors[0]._version(), version);
-  scale_gradients(tensors, 0.5);
-  EXPECT_EQ(tensors[0].sum().item<double>(), 1.5);
-  EXPECT_EQ(tensors[1].sum().item<double>(), 2.0);
-}
-
 }  // namespace
 }  // namespace titan::optim

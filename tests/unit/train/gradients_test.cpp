@@ -43,13 +43,6 @@ std::string refusal(const nn::Tree& tree) {
   }
 }
 
-TEST(Gradients, AreCollectedInOrderOfTheParameters) {
-  const auto tree = tree_with_gradients();
-  const auto gradients = collected_gradients(*tree);
-  ASSERT_EQ(gradients.size(), 5u);
-  EXPECT_TRUE(gradients[3].is_same(tree->parameters()[3]->gradient));
-}
-
 TEST(Gradients, TheRefusalNamesTheFirstOnesConcerned) {
   const auto tree = tree_with_gradients();
   tree->find_parameter("w1.weight")->gradient.fill_(INFINITY);
