@@ -1,10 +1,11 @@
-#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "core/nn/documents.hpp"
+#include "core/nn/flash_attention.hpp"
 #include "core/nn/leaf.hpp"
 #include "core/tensor/values.hpp"
 
@@ -35,7 +36,8 @@ class Attention : public Leaf {
     if (mask_ == Mask::block_causal) {
       const at::Tensor found = documents_of(frame, in[3]);
       // Where every row is one document, all rows go in one call.
-      if (found.size(0) != q.size(0)) return {block_causal_attention(q, k, v, found, scale).transpose(1, 2)};
+      if (found.size(0) != q.size(0))
+        return {std::get<0>(flash_attention(q, k, v, found, true, scale)).transpose(1, 2)};
     }
     return {whole_rows(q, k, v, scale).transpose(1, 2)};
   }
@@ -50,7 +52,7 @@ class Attention : public Leaf {
   at::Tensor whole_rows(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale) const {
     const bool is_causal = mask_ != Mask::none;
     if (runs_on_cpu(q) && q.numel() > 0 && k.numel() > 0) {
-      return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, is_causal, {}, scale));
+      return std::get<0>(flash_attention(q, k, v, {}, is_causal, scale));
     }
     return at::scaled_dot_product_attention(q, k, v, {}, 0.0, is_causal, scale, q.size(1) != k.size(1));
   }

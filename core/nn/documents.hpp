@@ -19,9 +19,4 @@ at::Tensor find_documents(const at::Tensor& positions);
 /// Reads what find_documents gave. Valid as long as the tensor.
 std::span<const Document> documents(const at::Tensor& found);
 
-/// Causal attention in which documents do not see each other: q [B,N,L,H], k and v [B,K,L,H], N a multiple of K, on the
-/// CPU -> [B,N,L,H]. Costs what the documents cost each on their own.
-at::Tensor block_causal_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                  const at::Tensor& found_documents, double scale);
-
 }  // namespace titan::nn

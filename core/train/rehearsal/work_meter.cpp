@@ -52,6 +52,9 @@ constexpr std::array kFormulas = {
             [](Inputs in) { return attention_flops(in[0].toTensor(), in[1].toTensor(), 2); }},
     Formula{"aten::_scaled_dot_product_flash_attention_for_cpu_backward",
             [](Inputs in) { return attention_flops(in[1].toTensor(), in[2].toTensor(), 5); }},
+    Formula{"titan::flash_attention", [](Inputs in) { return attention_flops(in[0].toTensor(), in[1].toTensor(), 2); }},
+    Formula{"titan::flash_attention_backward",
+            [](Inputs in) { return attention_flops(in[1].toTensor(), in[2].toTensor(), 5); }},
 };
 
 WorkMeter::Scope scope_of(std::string_view name, WorkMeter::Scope outer) {

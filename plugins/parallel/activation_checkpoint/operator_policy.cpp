@@ -8,10 +8,11 @@ namespace {
 
 constexpr const char* kProduct = "aten::mm";
 
-// As torchtitan's default, and attention's kernels for the CPU and for sequences of different lengths. Collectives are
-// no operators here: they are repeated.
+// As torchtitan's default, and attention's operators for the CPU and for sequences of different lengths. Collectives
+// are no operators here: they are repeated.
 constexpr std::array kKept = {
     kProduct,
+    "titan::flash_attention",  // the host's own, for the CPU
     "aten::_scaled_dot_product_flash_attention_for_cpu",
     "aten::_scaled_dot_product_flash_attention",
     "aten::_scaled_dot_product_efficient_attention",

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "core/nn/flash_attention.hpp"
 #include "core/plugin/host_table.hpp"
 #include "tests/support/rank_threads.hpp"
 
@@ -15,6 +16,7 @@ const void* engine_interface(titan_string id) {
 }  // namespace
 
 void run_context_ranks(std::int64_t num_ranks, const std::function<void(strategy::Mesh)>& body) {
+  nn::register_flash_attention();
   const plugin::HostTable host(plugin::HostServices{nullptr, engine_interface, 0, 1});
   titan::testing::run_rank_threads(
       config::Mesh({1, 1, 1, num_ranks, 1}, num_ranks), [&](comm::Communicator& communicator) {

@@ -119,7 +119,7 @@ struct KernelWork {
     return work;
   }
   static std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& function) {
-    if (!std::string_view(function.name()).starts_with("aten::_scaled_dot_product_flash_attention_for_cpu")) return {};
+    if (!std::string_view(function.name()).starts_with("titan::flash_attention")) return {};
     const bool is_backward = std::string_view(function.name()).ends_with("_backward");
     const at::Tensor q = function.inputs()[is_backward ? 1 : 0].toTensor();
     const at::Tensor k = function.inputs()[is_backward ? 2 : 1].toTensor();

@@ -1,0 +1,7 @@
+#include "core/nn/kernels/attention/level.hpp"
+
+namespace titan::nn::kernels {
+
+extern const AttentionLevel kAttentionPortable = make_level("default", [] { return true; });
+
+}  // namespace titan::nn::kernels
