@@ -103,12 +103,17 @@ class ThreadWorld {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Joins the ranks that are processes, by torchrun's environment: over gloo, and for a GPU
+/// What carries tensors of the CPU between processes. `automatic`: shared memory between ranks of one machine, else
+/// gloo.
+enum class CpuBackend { automatic, shm, gloo };
+
+/// Joins the ranks that are processes, by torchrun's environment: over `cpu_backend`, and for a GPU
 /// (this rank's, with its index) over NCCL and gloo. Returns when all ranks are there and agree
 /// on the number of ranks. PeerError names the ranks that did not come within the timeout, or the address that cannot
 /// be bound or reached; ConfigError: two processes claim one rank, or the numbers of ranks differ.
 std::unique_ptr<Communicator> connect(config::Mesh mesh, const RankEnvironment& environment,
-                                      std::chrono::milliseconds init_timeout, at::Device device = at::kCPU);
+                                      std::chrono::milliseconds init_timeout, at::Device device = at::kCPU,
+                                      CpuBackend cpu_backend = CpuBackend::automatic);
 
 /// The titan.collective/1 table.
 const titan_collective_v1* collective_interface();

@@ -6,7 +6,7 @@
 #include "core/comm/communicator.hpp"
 #include "core/comm/cuda/cuda_library.hpp"
 #include "core/comm/cuda/device_backend.hpp"
-#include "core/comm/gloo/gloo_backend.hpp"
+#include "core/comm/processes/host_backend.hpp"
 #include "core/comm/processes/rendezvous.hpp"
 
 namespace titan::comm {
@@ -21,14 +21,15 @@ void quiet_libtorch() {
 }  // namespace
 
 std::unique_ptr<Communicator> connect(config::Mesh mesh, const RankEnvironment& environment,
-                                      std::chrono::milliseconds init_timeout, at::Device device) {
+                                      std::chrono::milliseconds init_timeout, at::Device device,
+                                      CpuBackend cpu_backend) {
   TITAN_CHECK(mesh.world_size() == environment.world_size,
               "[comm] the mesh has other ranks than the environment: ", mesh.world_size(), ", WORLD_SIZE ",
               environment.world_size);
   std::shared_ptr<Transport> transport;
   if (environment.world_size > 1) {
     quiet_libtorch();
-    MakeBackend make_backend = make_gloo_backend;
+    MakeBackend make_backend = host_backend(cpu_backend);
     if (device.is_cuda()) {
       cuda_library();
       make_backend = [index = device.index()](const BackendParts& parts) { return make_nccl_backend(parts, index); };

@@ -208,6 +208,8 @@ c10::intrusive_ptr<ProcessBackend> ProcessTransport::connect(const BackendParts&
   std::string problem = "the connections do not come about";
   try {
     if (status == std::future_status::ready) return made.get();
+  } catch (const ConfigError&) {
+    throw;
   } catch (const std::exception&) {
     if (is_out_of_memory()) throw;
     problem = error_text();

@@ -25,6 +25,7 @@ class ProcessJob {
   /// its TITAN_STORE_FD. Gives its index.
   std::size_t start(const std::vector<std::string>& arguments, std::map<std::string, std::string> variables,
                     int store_socket = -1);
+  std::size_t size() const { return processes_.size(); }
   pid_t pid(std::size_t process) const { return processes_.at(process).pid; }
   /// What it has written so far.
   std::string output(std::size_t process) const;

@@ -12,7 +12,9 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <thread>
 
 #include "core/base/error.hpp"
@@ -97,6 +99,108 @@ void check_movements(Group& group, at::ScalarType dtype) {
   expect(at::equal(arrived, input((rank + ranks - 1) % ranks, 2, dtype)), "send and receive");
 }
 
+/// Over several rounds of whatever buffers there are, with and without a rest.
+void check_sizes(Group& group) {
+  const std::int64_t ranks = group.size(), rank = group.rank();
+  for (const std::int64_t rows : {1, 333, 40'000, 400'001}) {
+    for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+      const at::Tensor reduced = input(rank, rows, dtype).clone();
+      const WorkPtr reducing = group.all_reduce(reduced);
+      const at::Tensor part = at::empty({rows, 3}, dtype), gathered = at::empty({rows * ranks, 3}, dtype);
+      const WorkPtr scattering = group.reduce_scatter(part, input(rank, ranks * rows, dtype));
+      const WorkPtr gathering = group.all_gather(gathered, input(rank, rows, dtype));
+      const at::Tensor cast = input(rank, rows, dtype).clone();
+      group.broadcast(cast, 0)->wait();
+      gathering->wait();
+      scattering->wait();
+      reducing->wait();
+      const at::Tensor expected = sum_in_order(ranks, rows, dtype).to(at::kDouble);
+      const double tolerance = expected.abs().max().item<double>() * (dtype == at::kFloat ? 1e-6 : 1e-2);
+      expect(close(reduced, expected, tolerance), "all_reduce of many");
+      const at::Tensor sums = sum_in_order(ranks, ranks * rows, dtype);
+      expect(at::equal(part, sums.narrow(0, rank * rows, rows)), "reduce_scatter of many");
+      for (std::int64_t peer = 0; peer < ranks; ++peer) {
+        expect(at::equal(gathered.narrow(0, peer * rows, rows), input(peer, rows, dtype)), "all_gather of many");
+      }
+      expect(at::equal(cast, input(0, rows, dtype)), "broadcast of many");
+    }
+  }
+}
+
+/// Rows that only some ranks have, and many of them.
+void check_uneven(Group& group) {
+  const std::int64_t ranks = group.size(), rank = group.rank();
+  const auto rows = [](std::int64_t from, std::int64_t to) { return from == 0 ? 0 : (from * 70'001 + to) % 200'000; };
+  std::vector<std::int64_t> in_rows, out_rows;
+  std::vector<at::Tensor> sent, wanted;
+  for (std::int64_t peer = 0; peer < ranks; ++peer) {
+    in_rows.push_back(rows(rank, peer));
+    out_rows.push_back(rows(peer, rank));
+    sent.push_back(at::full({in_rows.back(), 3}, rank * 10 + peer, at::kInt));
+    wanted.push_back(at::full({out_rows.back(), 3}, peer * 10 + rank, at::kInt));
+  }
+  const at::Tensor expected = at::cat(wanted), received = at::empty(expected.sizes(), at::kInt);
+  group.all_to_all(received, at::cat(sent), out_rows, in_rows)->wait();
+  expect(at::equal(received, expected), "uneven all_to_all");
+}
+
+/// Sends that wait for receives made in another order, among them one without elements.
+void check_tags(Group& group) {
+  const std::int64_t ranks = group.size(), rank = group.rank();
+  if (ranks == 1) return;
+  const std::int64_t to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
+  const std::vector<std::int64_t> rows = {5, 300'000, 0, 7};
+  std::vector<WorkPtr> works;
+  std::vector<at::Tensor> arrived;
+  for (std::size_t tag = 0; tag < rows.size(); ++tag) {
+    works.push_back(group.send(input(rank, rows[tag], at::kFloat), to, static_cast<std::int64_t>(tag)));
+    arrived.push_back(at::empty({rows[tag], 3}, at::kFloat));
+  }
+  for (std::size_t tag = rows.size(); tag-- > 0;) {
+    group.receive(arrived[tag], from, static_cast<std::int64_t>(tag))->wait();
+  }
+  for (const WorkPtr& work : works) work->wait();
+  for (std::size_t tag = 0; tag < rows.size(); ++tag) {
+    expect(at::equal(arrived[tag], input(from, rows[tag], at::kFloat)), "receives in another order");
+  }
+  // More at once than anybody has places for.
+  works.clear();
+  arrived.clear();
+  for (int i = 0; i < 200; ++i) works.push_back(group.send(at::full({1}, i), to, 9));
+  for (int i = 0; i < 200; ++i) {
+    arrived.push_back(at::full({1}, -1));
+    works.push_back(group.receive(arrived.back(), from, 9));
+  }
+  for (const WorkPtr& work : works) work->wait();
+  for (int i = 0; i < 200; ++i) expect(arrived[static_cast<std::size_t>(i)].item<std::int64_t>() == i, "many sends");
+}
+
+/// Calls of two channels, which the ranks make in different orders and wait for later.
+void check_channels(Communicator& communicator) {
+  if (communicator.size() != 4) return;
+  Group& world = communicator.world();
+  Group& pair = communicator.group("tp");
+  const bool is_odd = communicator.rank() % 2 == 1;
+  for (const std::int64_t count : {1, 500'000}) {
+    const at::Tensor a = at::full({count}, 1, at::kFloat), b = at::full({count}, 1, at::kFloat);
+    WorkPtr first, second;
+    if (is_odd) second = pair.all_reduce(b);
+    first = world.all_reduce(a);
+    if (!is_odd) second = pair.all_reduce(b);
+    (is_odd ? first : second)->wait();
+    (is_odd ? second : first)->wait();
+    expect(a.min().item<float>() == 4 && a.max().item<float>() == 4, "all_reduce of the world");
+    expect(b.min().item<float>() == 2 && b.max().item<float>() == 2, "all_reduce of pairs");
+  }
+}
+
+/// Whether this process has memory that it shares with other ranks.
+bool shares_memory() {
+  std::ifstream maps("/proc/self/maps");
+  const std::string text{std::istreambuf_iterator<char>(maps), {}};
+  return text.find("memfd:titan-comm") != std::string::npos;
+}
+
 void check_gradients(Group& group) {
   const at::Tensor in = input(group.rank(), 2, at::kDouble).requires_grad_(true);
   const at::Tensor out = group.differentiable_all_gather(in, -1);
@@ -113,6 +217,10 @@ void check_all(Communicator& communicator) {
   // Rounded once: half a unit in the last place of sums below 256.
   check_reductions(world, at::kBFloat16, 0.5);
   for (const at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kLong}) check_movements(world, dtype);
+  check_sizes(world);
+  check_uneven(world);
+  check_tags(world);
+  check_channels(communicator);
   check_gradients(world);
   const auto texts = gather_texts(world, std::string(static_cast<std::size_t>(communicator.rank()) * 5, 'x'));
   for (std::size_t i = 0; i < texts.size(); ++i) expect(texts[i] == std::string(i * 5, 'x'), "gather_texts");
@@ -181,7 +289,9 @@ void hold_for_long(Communicator& communicator, bool is_holder) {
   if (is_holder) communicator.hold();
 }
 
-void act(Communicator& communicator, const std::string& action, std::int64_t culprit) {
+void act(Communicator& communicator, const std::string& action, std::int64_t culprit, const std::string& backend) {
+  communicator.world().barrier();
+  expect(communicator.size() == 1 || shares_memory() == (backend != "gloo"), "backend");
   if (action == "check") return check_all(communicator);
   if (action == "pause") {
     communicator.world().barrier();
@@ -194,6 +304,10 @@ void act(Communicator& communicator, const std::string& action, std::int64_t cul
   if (action == "hold") return hold_for_long(communicator, communicator.rank() == culprit);
   if (communicator.rank() == culprit) misbehave(communicator, action);
   sum_for_ever(communicator);
+}
+
+CpuBackend backend_of(const std::string& name) {
+  return name == "gloo" ? CpuBackend::gloo : name == "shm" ? CpuBackend::shm : CpuBackend::automatic;
 }
 
 std::int64_t number(const char* text) { return std::strtoll(text, nullptr, 10); }
@@ -216,11 +330,13 @@ int run(char** arguments) {
   const RankEnvironment environment = read_rank_environment().value();
   std::unique_ptr<Communicator> communicator;
   try {
-    communicator = connect(config::Mesh({1, 1, -1, 1, 1}, environment.world_size), environment,
-                           milliseconds(number(arguments[3])));
+    // Neighbours are pairs, where there are some of them.
+    const std::int64_t tp = environment.world_size == 4 ? 2 : 1;
+    communicator = connect(config::Mesh({1, 1, -1, 1, tp}, environment.world_size), environment,
+                           milliseconds(number(arguments[3])), at::kCPU, backend_of(arguments[5]));
     communicator->set_timeout(milliseconds(number(arguments[4])));
     std::cout << "joined" << std::endl;
-    act(*communicator, action, number(arguments[2]));
+    act(*communicator, action, number(arguments[2]), arguments[5]);
     communicator.reset();
     std::cout << "done" << std::endl;
     return 0;
@@ -234,5 +350,5 @@ int run(char** arguments) {
 }  // namespace
 }  // namespace titan::comm
 
-/// ACTION CULPRIT INIT_TIMEOUT_MS TIMEOUT_MS
-int main(int count, char** arguments) { return count == 5 ? titan::comm::run(arguments) : 64; }
+/// ACTION CULPRIT INIT_TIMEOUT_MS TIMEOUT_MS CPU_BACKEND
+int main(int count, char** arguments) { return count == 6 ? titan::comm::run(arguments) : 64; }
