@@ -4,6 +4,7 @@
 
 #include "core/base/position.hpp"
 #include "core/nn/callback.hpp"
+#include "core/nn/head_loss.hpp"
 #include "core/nn/tree_state.hpp"
 #include "core/tensor/guard.hpp"
 #include "core/tensor/random_source.hpp"
@@ -13,7 +14,8 @@ namespace titan::nn {
 Tensors run_module(Module& module, Frame& frame, const Tensors& in) {
   if (module.leaf) {
     try {
-      return module.leaf->forward(frame, in);
+      const LossTarget* target = frame.loss_target();
+      return target == nullptr ? module.leaf->forward(frame, in) : Tensors{head_loss(frame, in, *target)};
     } catch (const c10::Error&) {
       tensor::rethrow_torch_error(concat('[', module.name, "] "));
     }
@@ -24,7 +26,7 @@ Tensors run_module(Module& module, Frame& frame, const Tensors& in) {
 
 Tensors Next::operator()(Frame& frame, const Tensors& in) const {
   Module& module = frame.tree().state_->module(frame.module());
-  if (index < module.arounds.size()) return module.arounds[index].second(frame, Next{index + 1}, in);
+  if (index < module.arounds.size()) return module.arounds[index].around(frame, Next{index + 1}, in);
   return run_module(module, frame, in);
 }
 
@@ -102,11 +104,16 @@ class Running {
 Tensors Tree::call(ModuleId module, const Tensors& in, Frame* parent, std::uint32_t num_outputs) {
   Frame frame =
       parent != nullptr ? Frame(*this, module, *parent, num_outputs) : Frame(*this, module, state_->phase, num_outputs);
-  const Running running(state_->running, module);
+  return run(frame, in);
+}
+
+Tensors Tree::run(Frame& frame, const Tensors& in) {
+  const Running running(state_->running, frame.module());
   const tensor::RandomSource random_numbers(state_->generator);
   Tensors out = Next{0}(frame, in);
-  if (out.size() != num_outputs) {
-    throw PluginError("[", name(module), "] wrong number of outputs: gives ", out.size(), ", asked for ", num_outputs);
+  if (out.size() != frame.num_outputs()) {
+    throw PluginError("[", name(frame.module()), "] wrong number of outputs: gives ", out.size(), ", asked for ",
+                      frame.num_outputs());
   }
   return out;
 }
@@ -119,25 +126,25 @@ Tensors Tree::recompute(ModuleId module, Next rest, const Tensors& in, std::uint
 }
 
 at::Tensor Tree::forward(const at::Tensor& tokens, const at::Tensor& positions) {
-  return forward(Stage{0, 0, static_cast<std::uint32_t>(state_->chain.size())}, tokens, positions);
+  return forward(whole_chain(), tokens, positions);
 }
 
 at::Tensor Tree::forward(const Stage& stage, const at::Tensor& x, const at::Tensor& positions) {
   TITAN_CHECK(stage.first + stage.count <= state_->chain.size(), "no such blocks of the chain: ", stage.first, " + ",
               stage.count);
   Frame root(*this, TITAN_MODULE_ROOT, state_->phase);
+  return run_blocks(root, stage.first, stage.first + stage.count, x, positions);
+}
+
+at::Tensor Tree::run_blocks(Frame& root, std::size_t first, std::size_t end, const at::Tensor& x,
+                            const at::Tensor& positions) {
   at::Tensor out = x;
-  for (std::size_t i = stage.first; i < stage.first + stage.count; ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     Tensors in{std::move(out)};
     if ((state_->chain_inputs[i] & TITAN_CHAIN_POSITIONS) != 0) in.push_back(positions);
     out = std::move(call(state_->chain[i], in, &root).front());
   }
   return out;
-}
-
-at::Tensor Tree::loss(const at::Tensor& output, const at::Tensor& labels) {
-  TITAN_CHECK(state_->loss.has_value(), "the tree has no loss module");
-  return call(*state_->loss, {output, labels}).front();
 }
 
 void Tree::set_phase(Phase phase) { state_->phase = phase; }

@@ -65,8 +65,8 @@ Tensors run_callback(const Callback& callback, Frame& frame, const Tensors& in) 
                      });
 }
 
-void attach_callback(Tree& tree, ModuleId module, std::int32_t priority, titan_around_fn around, void* self,
-                     void (*destroy)(void*)) {
+void attach_callback(Tree& tree, ModuleId module, std::int32_t priority, std::uint32_t declared, titan_around_fn around,
+                     void* self, void (*destroy)(void*)) {
   // Armed only once attached: as long as this function may throw, `self` is the caller's.
   struct Owner {
     void* self;
@@ -77,14 +77,15 @@ void attach_callback(Tree& tree, ModuleId module, std::int32_t priority, titan_a
   };
   const auto owner = std::make_shared<Owner>(Owner{self});
   const char* plugin = breadcrumb().plugin;
-  tree.attach(module, priority, [owner, around, plugin](Frame& frame, Next next, const Tensors& in) {
+  const auto body = [owner, around, plugin](Frame& frame, Next next, const Tensors& in) {
     const titan_next rest{reinterpret_cast<titan_tree*>(&frame.tree()), frame.module(), next.index};
     return call_plugin(plugin, frame.tree().name(frame.module()), frame.num_outputs(), in,
                        [&](const titan_tensor* inputs, std::uint32_t num_in, titan_tensor* out, std::uint32_t num_out) {
                          return around(owner->self, reinterpret_cast<titan_frame*>(&frame), rest, inputs, num_in, out,
                                        num_out);
                        });
-  });
+  };
+  tree.attach(module, priority, body, declared);
   owner->destroy = destroy;
 }
 

@@ -18,9 +18,9 @@ struct Callback {
 /// an output left unset become PluginErrors.
 Tensors run_callback(const Callback& callback, Frame& frame, const Tensors& in);
 
-/// Attaches a plugin's interceptor; `destroy(self)` (may be null) runs with the tree. When this throws, `self` stays
-/// the caller's.
-void attach_callback(Tree& tree, ModuleId module, std::int32_t priority, titan_around_fn around, void* self,
-                     void (*destroy)(void*));
+/// Attaches a plugin's interceptor, which declares TITAN_AROUND_* bits of itself; `destroy(self)` (may be null) runs
+/// with the tree. When this throws, `self` stays the caller's.
+void attach_callback(Tree& tree, ModuleId module, std::int32_t priority, std::uint32_t declared, titan_around_fn around,
+                     void* self, void (*destroy)(void*));
 
 }  // namespace titan::nn

@@ -1,3 +1,5 @@
+#include "core/nn/cross_entropy.hpp"
+
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -13,8 +15,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-constexpr std::int64_t kIgnoredLabel = -100;
 
 /// logits [rows, V] contiguous, of a dtype with kernels; labels [rows] contiguous, below V. Keeps the logits and two
 /// numbers a row, no copy of the logits in any dtype; the sum does not depend on the number of threads.
@@ -71,7 +71,7 @@ class CrossEntropy : public Leaf {
       const at::ScalarType type = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
       return {at::cross_entropy_loss(logits.to(type), labels, {}, at::Reduction::Sum, kIgnoredLabel)};
     }
-    check_range(labels, logits.size(1));
+    check_labels(name(), labels, logits.size(1));
     return {CrossEntropyFunction::apply(logits.contiguous(), labels.contiguous())};
   }
 
@@ -86,20 +86,20 @@ class CrossEntropy : public Leaf {
     require_size(labels, 0, logits.size(0), "labels");
     require_size(labels, 1, logits.size(1), "labels");
   }
-
-  void check_range(const at::Tensor& labels, std::int64_t vocab) const {
-    if (!tensor::has_values(labels)) return;
-    const at::Tensor flat = labels.contiguous();
-    const auto* label = flat.const_data_ptr<std::int64_t>();
-    for (std::int64_t i = 0; i < flat.numel(); ++i) {
-      if (label[i] != kIgnoredLabel && (label[i] < 0 || label[i] >= vocab)) {
-        fail("label out of range: ", label[i], ", the vocabulary has ", vocab, ", ", kIgnoredLabel, " is ignored");
-      }
-    }
-  }
 };
 
 }  // namespace
+
+void check_labels(const std::string& module, const at::Tensor& labels, std::int64_t vocab) {
+  if (!tensor::has_values(labels)) return;
+  const at::Tensor flat = labels.contiguous();
+  const auto* label = flat.const_data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < flat.numel(); ++i) {
+    if (label[i] == kIgnoredLabel || (label[i] >= 0 && label[i] < vocab)) continue;
+    throw PluginError("[", module, "] label out of range: ", label[i], ", the vocabulary has ", vocab, ", ",
+                      kIgnoredLabel, " is ignored");
+  }
+}
 
 std::unique_ptr<Leaf> make_cross_entropy(LeafSetup& setup) { return std::make_unique<CrossEntropy>(setup); }
 

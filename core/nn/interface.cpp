@@ -193,7 +193,15 @@ titan_error* attach(titan_tree* tree, titan_module module, std::int32_t priority
                     void (*destroy)(void*)) {
   return guarded([&] {
     require_pointer(around, "around");
-    attach_callback(tree_of(tree), module, priority, around, self, destroy);
+    attach_callback(tree_of(tree), module, priority, 0, around, self, destroy);
+  });
+}
+
+titan_error* attach_declared(titan_tree* tree, titan_module module, std::int32_t priority, std::uint32_t declared,
+                             titan_around_fn around, void* self, void (*destroy)(void*)) {
+  return guarded([&] {
+    require_pointer(around, "around");
+    attach_callback(tree_of(tree), module, priority, declared, around, self, destroy);
   });
 }
 
@@ -302,6 +310,7 @@ const titan_tree_v1* tree_interface() {
     made.chain_size = chain_size;
     made.chain_block = chain_block;
     made.attach = attach;
+    made.attach_declared = attach_declared;
     made.next = run_next;
     made.frame_module = frame_module;
     made.module_attribute = module_attribute;

@@ -53,6 +53,8 @@ class Leaf {
   virtual void end_step(const std::vector<Buffer*>& /*buffers*/) {}
 
  protected:
+  /// The module's fully qualified name.
+  const std::string& name() const { return module_; }
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
     throw PluginError("[", module_, "] ", parts...);

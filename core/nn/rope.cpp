@@ -19,19 +19,24 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// x [B,L,N,H] contiguous, of a dtype with kernels; positions [B,L] contiguous; table of fp32 (cos, sin).
-at::Tensor rotated(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& table, float direction) {
-  at::Tensor out = at::empty_like(x);
-  const std::int64_t tokens = positions.numel(), heads = x.size(2), pairs = x.size(3) / 2, width = heads * pairs * 2;
-  with_element_type(x, [&](auto element) {
+/// q [B,L,N,H] and k [B,L,K,H], contiguous, of a dtype with kernels, in one pass over the tokens; positions [B,L]
+/// contiguous; table of fp32 (cos, sin).
+variable_list rotated(const at::Tensor& q, const at::Tensor& k, const at::Tensor& positions, const at::Tensor& table,
+                      float direction) {
+  variable_list out{at::empty_like(q), at::empty_like(k)};
+  const std::int64_t pairs = q.size(3) / 2, q_width = q.size(2) * q.size(3), k_width = k.size(2) * k.size(3);
+  with_element_type(q, [&](auto element) {
     using T = decltype(element);
-    const T* from = x.const_data_ptr<T>();
-    T* to = out.mutable_data_ptr<T>();
+    const T *from_q = q.const_data_ptr<T>(), *from_k = k.const_data_ptr<T>();
+    T *to_q = out[0].mutable_data_ptr<T>(), *to_k = out[1].mutable_data_ptr<T>();
     const auto* position = positions.const_data_ptr<std::int64_t>();
     const auto* rows = table.const_data_ptr<float>();
-    tensor::parallel_for(0, tokens, grain_of_rows(width), [&](std::int64_t first, std::int64_t last) {
-      kernels::rotate(from + first * width, to + first * width, position + first, rows, last - first, heads, pairs,
-                      direction);
+    const std::int64_t grain = grain_of_rows(q_width + k_width);
+    tensor::parallel_for(0, positions.numel(), grain, [&](std::int64_t first, std::int64_t last) {
+      kernels::rotate(from_q + first * q_width, to_q + first * q_width, position + first, rows, last - first, q.size(2),
+                      pairs, direction);
+      kernels::rotate(from_k + first * k_width, to_k + first * k_width, position + first, rows, last - first, k.size(2),
+                      pairs, direction);
     });
   });
   return out;
@@ -43,13 +48,13 @@ class RopeFunction : public torch::autograd::Function<RopeFunction> {
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
                                const at::Tensor& positions, const at::Tensor& table) {
     context->save_for_backward({positions, table});
-    return {rotated(q, positions, table, 1), rotated(k, positions, table, 1)};
+    return rotated(q, k, positions, table, 1);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
-    const auto back = [&](const at::Tensor& grad) { return rotated(grad.contiguous(), saved[0], saved[1], -1); };
-    return {back(grads[0]), back(grads[1]), {}, {}};
+    const variable_list back = rotated(grads[0].contiguous(), grads[1].contiguous(), saved[0], saved[1], -1);
+    return {back[0], back[1], {}, {}};
   }
 };
 

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kLongestName = 256;
 constexpr std::string_view kCustom = "custom";
 constexpr std::uint32_t kChainBits = TITAN_CHAIN_POSITIONS;
+constexpr std::uint32_t kDeclaredBits = TITAN_AROUND_ANY_OUTPUTS | TITAN_AROUND_SKIPPABLE;
 
 bool is_name(std::string_view name) {
   const auto allowed = [](char c) {
@@ -170,13 +171,16 @@ void Tree::validate() const {
   }
 }
 
-void Tree::attach(ModuleId module, std::int32_t priority, Around around) {
+void Tree::attach(ModuleId module, std::int32_t priority, Around around, std::uint32_t declared) {
   auto& arounds = state_->module(module).arounds;
   if (module == TITAN_MODULE_ROOT) throw PluginError("[tree] the root is never called: attach to another module");
   if (!around) throw PluginError("[", state_->module(module).name, "] the interceptor is NULL");
+  if ((declared & ~kDeclaredBits) != 0) {
+    throw PluginError("[", state_->module(module).name, "] unknown bits in what an interceptor declares: ", declared);
+  }
   const auto place = std::upper_bound(arounds.begin(), arounds.end(), priority,
-                                      [](std::int32_t wanted, const auto& entry) { return wanted < entry.first; });
-  arounds.emplace(place, priority, std::move(around));
+                                      [](std::int32_t wanted, const auto& entry) { return wanted < entry.priority; });
+  arounds.insert(place, {priority, declared, std::move(around)});
 }
 
 std::size_t Tree::num_modules() const { return state_->modules.size(); }

@@ -104,6 +104,13 @@ class Memo {
   std::vector<std::unique_ptr<Entry>> entries_;
 };
 
+/// What the outputs of a projection, the logits, are compared with where it is run together with the loss.
+struct LossTarget {
+  const std::string& module;  // the loss
+  const at::Tensor& labels;   // [B, L] int64
+  double gradient;            // what backward will begin with
+};
+
 /// One running call of one module. Lives on the caller's stack.
 class Frame {
  public:
@@ -119,6 +126,8 @@ class Frame {
   Phase phase() const { return phase_; }
   /// How many outputs the caller expects.
   std::uint32_t num_outputs() const { return num_outputs_; }
+  /// Of a projection that gives the loss of its outputs instead of them: how. Null otherwise.
+  const LossTarget* loss_target() const { return loss_target_; }
   /// The frame this call stands in that has no parent.
   Frame& outermost();
   Memo& memo() { return memo_; }
@@ -128,8 +137,10 @@ class Frame {
   const at::Tensor& buffer(std::size_t index) const;
 
  private:
+  friend class Tree;
   Tree* tree_;
   Frame* parent_;
+  const LossTarget* loss_target_ = nullptr;
   Phase phase_;
   ModuleId module_;
   std::uint32_t num_outputs_;
@@ -189,8 +200,8 @@ class Tree {
   /// its parameter.
   void check_ledger() const;
 
-  /// Attaches an interceptor; smaller priorities run further out.
-  void attach(ModuleId module, std::int32_t priority, Around around);
+  /// Attaches an interceptor; smaller priorities run further out. `declared`: TITAN_AROUND_* bits.
+  void attach(ModuleId module, std::int32_t priority, Around around, std::uint32_t declared = 0);
 
   /// Makes this rank's parts of the parameters: counter-based values keyed by (seed, name, element index), whatever the
   /// layout. On the meta device nothing is computed.
@@ -227,6 +238,14 @@ class Tree {
   at::Tensor forward(const Stage& stage, const at::Tensor& x, const at::Tensor& positions);
   /// Sum of the losses of the valid labels: output [B, L, V], labels [B, L] int64 -> [].
   at::Tensor loss(const at::Tensor& output, const at::Tensor& labels);
+  /// forward() of the last stage and loss(). The last block and the loss run in one, without the logits, where they are
+  /// plain leaves, all who stand around them allow it (TITAN_AROUND_*), and it saves memory. `gradient`: what backward
+  /// will begin with; another value costs time and, in bfloat16, a rounding.
+  at::Tensor forward_loss(const Stage& stage, const at::Tensor& x, const at::Tensor& positions,
+                          const at::Tensor& labels, double gradient = 1);
+  /// The same for a rank that runs the whole chain.
+  at::Tensor forward_loss(const at::Tensor& tokens, const at::Tensor& positions, const at::Tensor& labels,
+                          double gradient = 1);
 
   /// The module that runs, or the root: for records of what happens meanwhile.
   ModuleId running() const;
@@ -261,6 +280,10 @@ class Tree {
   friend struct Next;
   friend class Frame;
   struct State;
+  Stage whole_chain() const;
+  Tensors run(Frame& frame, const Tensors& in);
+  at::Tensor run_blocks(Frame& root, std::size_t first, std::size_t end, const at::Tensor& x,
+                        const at::Tensor& positions);
   std::unique_ptr<State> state_;
 };
 

@@ -16,6 +16,13 @@
 
 namespace titan::nn {
 
+/// What stands around a module.
+struct Interceptor {
+  std::int32_t priority;
+  std::uint32_t declared;  // TITAN_AROUND_* bits
+  Around around;
+};
+
 /// One module: the root, a leaf of a kind, or a plugin's callback.
 struct Module {
   std::string name;  // fully qualified
@@ -25,7 +32,7 @@ struct Module {
   std::vector<Parameter*> parameters;                        // own and shared ones
   std::vector<std::string> parameter_names;                  // inside the module
   std::vector<Buffer*> buffers;
-  std::vector<std::pair<std::int32_t, Around>> arounds;  // outermost first
+  std::vector<Interceptor> arounds;  // outermost first
   std::unique_ptr<Leaf> leaf;
   titan_forward_fn forward = nullptr;
   std::unique_ptr<void, void (*)(void*)> self{nullptr, [](void*) {}};
@@ -64,6 +71,8 @@ struct Tree::State {
   void seed_generator(std::uint64_t seed);
   /// Throws once strategies place the parameters, or these exist: the tree's shape is fixed from then on.
   void require_building() const;
+  /// Whether the last block and the loss are leaves that may run in one.
+  bool may_fuse_loss() const;
   /// Whether the axis has more than one rank: an axis of one takes no part in placements and ledger.
   bool counts(config::Axis axis) const { return mesh.degree(axis) > 1; }
 };

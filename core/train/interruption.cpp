@@ -19,7 +19,7 @@ void stop_between_blocks(nn::Tree& tree, const StopFlag& stop) {
     }
     return outputs;
   };
-  for (const nn::ModuleId block : tree.chain()) tree.attach(block, kPriority, around);
+  for (const nn::ModuleId block : tree.chain()) tree.attach(block, kPriority, around, TITAN_AROUND_ANY_OUTPUTS);
 }
 
 }  // namespace titan::train

@@ -46,15 +46,16 @@ struct NondeterminismWatch::Node : at::ObserverContext {
 
 NondeterminismWatch::NondeterminismWatch(nn::Tree& tree) : tree_(tree) {
   current() = this;
+  const auto around = [this, lives = std::weak_ptr(lives_)](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
+    if (lives.expired()) return next(frame, in);
+    note(frame.module());
+    nn::Tensors out = noting_failure(frame, next, in);
+    note(frame.parent() != nullptr ? frame.parent()->module() : TITAN_MODULE_ROOT);
+    return out;
+  };
   for (nn::ModuleId module = TITAN_MODULE_ROOT + 1; module < tree.num_modules(); ++module) {
-    tree.attach(module, std::numeric_limits<std::int32_t>::min(),
-                [this, lives = std::weak_ptr(lives_)](nn::Frame& frame, nn::Next next, const nn::Tensors& in) {
-                  if (lives.expired()) return next(frame, in);
-                  note(frame.module());
-                  nn::Tensors out = noting_failure(frame, next, in);
-                  note(frame.parent() != nullptr ? frame.parent()->module() : TITAN_MODULE_ROOT);
-                  return out;
-                });
+    tree.attach(module, std::numeric_limits<std::int32_t>::min(), around,
+                TITAN_AROUND_ANY_OUTPUTS | TITAN_AROUND_SKIPPABLE);
   }
   callback_ = at::addThreadLocalCallback(
       at::RecordFunctionCallback(&node_begins, &node_ends).scopes({at::RecordScope::BACKWARD_FUNCTION}));

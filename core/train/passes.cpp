@@ -161,7 +161,8 @@ double Passes::run_micro_batch(std::size_t index) {
   if (strategies != nullptr) strategies->micro_batch_begin(event);
   const MicroBatch tensors = own_part(batches_[index], strategies, parts_.tree.device());
   std::optional<PhaseScope> phase(std::in_place, TITAN_IN_FORWARD, static_cast<std::int32_t>(index));
-  const at::Tensor loss = parts_.tree.loss(parts_.tree.forward(tensors.tokens, tensors.positions), tensors.labels);
+  const at::Tensor loss =
+      parts_.tree.forward_loss(tensors.tokens, tensors.positions, tensors.labels, gradient_of_loss());
   const double value = tensor::number_in(loss);
   phase.reset();
   const double between = monotonic_seconds();
@@ -176,8 +177,7 @@ double Passes::run_micro_batch(std::size_t index) {
 
 double Passes::run_group(std::size_t first) {
   const std::size_t end = std::min(first + pass_size(), batches_.size());
-  PipelineGroup group{
-      {}, static_cast<std::int64_t>(first), end == batches_.size(), 1.0 / static_cast<double>(num_valid_)};
+  PipelineGroup group{{}, static_cast<std::int64_t>(first), end == batches_.size(), gradient_of_loss()};
   for (std::size_t i = first; i < end; ++i) {
     group.micro_batches.push_back(own_part(batches_[i], parts_.strategies, parts_.tree.device()));
   }
@@ -188,8 +188,10 @@ double Passes::run_group(std::size_t first) {
   return sum;
 }
 
+double Passes::gradient_of_loss() const { return 1.0 / static_cast<double>(num_valid_); }
+
 void Passes::backward(const at::Tensor& loss) {
-  loss.backward(at::full_like(loss, 1.0 / static_cast<double>(num_valid_)));
+  loss.backward(at::full_like(loss, gradient_of_loss()));
   parts_.tree.collect_gradients();
 }
 

@@ -58,6 +58,7 @@ class Passes {
   double run_pass(std::size_t first);
   double run_micro_batch(std::size_t index);
   double run_group(std::size_t first);
+  double gradient_of_loss() const;
   void backward(const at::Tensor& loss);
   void discard();
   void restart();

@@ -109,7 +109,7 @@ double Validator::batch_loss(data::Batch& batch, std::int64_t index) {
   const MicroBatchEvent event{.index = index, .is_last = false, .training = false};
   if (options_.strategies != nullptr) options_.strategies->micro_batch_begin(event);
   const MicroBatch tensors = own_part(batch, options_.strategies, tree_.device());
-  const at::Tensor loss = tree_.loss(tree_.forward(tensors.tokens, tensors.positions), tensors.labels);
+  const at::Tensor loss = tree_.forward_loss(tensors.tokens, tensors.positions, tensors.labels);
   if (options_.strategies != nullptr) options_.strategies->micro_batch_end(event);
   return loss.item<double>();
 }

@@ -10,6 +10,7 @@ namespace titan::llama3 {
 using sdk::Frame;
 using sdk::Leaf;
 using sdk::Module;
+using sdk::ResidualNormLeaf;
 using sdk::RopeLeaf;
 using sdk::Scope;
 using sdk::Tensor;
@@ -36,7 +37,8 @@ class TransformerBlock : public Module {
   Tensor forward(Frame& f, const Tensor& x_BLD, const Tensor& positions_BL) const;
 
  private:
-  Leaf attention_, feed_forward_, attention_norm_, ffn_norm_;
+  Leaf attention_, feed_forward_, attention_norm_;
+  ResidualNormLeaf ffn_norm_;
 };
 
 /// Declares the whole model: tok_embeddings, layers.0 .., norm, output as the chain, and the loss.

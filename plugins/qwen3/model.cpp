@@ -52,11 +52,12 @@ TransformerBlock::TransformerBlock(Scope& s, const ModelArgs& a, std::int64_t la
     : attention_(s.child<Attention>("attention", a, layer)),
       ffn_(feed_forward(s, a, layer)),
       attention_norm_(s.rms_norm("attention_norm", a.dim, a.norm_eps)),
-      ffn_norm_(s.rms_norm("ffn_norm", a.dim, a.norm_eps)) {}
+      ffn_norm_(s.residual_rms_norm("ffn_norm", a.dim, a.norm_eps)) {}
 
 Tensor TransformerBlock::forward(Frame& f, const Tensor& x_BLD, const Tensor& positions_BL) const {
-  const Tensor h_BLD = x_BLD + f(attention_, f(attention_norm_, x_BLD), positions_BL);
-  return h_BLD + f(ffn_, f(ffn_norm_, h_BLD));
+  // h = x + attention, and its norm
+  const auto [normed_BLD, h_BLD] = f(ffn_norm_, x_BLD, f(attention_, f(attention_norm_, x_BLD), positions_BL));
+  return h_BLD + f(ffn_, normed_BLD);
 }
 
 void build_transformer(Scope& root, const ModelArgs& a) {

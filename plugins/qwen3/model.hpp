@@ -9,6 +9,7 @@
 
 namespace titan::qwen3 {
 
+using sdk::ResidualNormLeaf;
 using sdk::RopeLeaf;
 
 // Shapes: B batch, L sequence (local), D model, N query heads (local), K key and value heads (local), H head dim.
@@ -34,7 +35,8 @@ class TransformerBlock : public Module {
   Tensor forward(Frame& f, const Tensor& x_BLD, const Tensor& positions_BL) const;
 
  private:
-  Leaf attention_, ffn_, attention_norm_, ffn_norm_;
+  Leaf attention_, ffn_, attention_norm_;
+  ResidualNormLeaf ffn_norm_;
 };
 
 /// Declares the whole model: tok_embeddings, layers.0 .., norm, output as the chain, and the loss.

@@ -1,27 +1,12 @@
 #include "core/nn/kernels/cross_entropy_kernel.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/nn/kernels/vector.hpp"
 
 namespace titan::nn::kernels {
 namespace {
-
-/// The largest of a row; NaN is caught by the sum of exponentials afterwards.
-template <class T>
-TITAN_INLINE float largest(const T* row, std::int64_t vocab) {
-  float lanes[kLanes];
-  for (float& lane : lanes) lane = load(row[0]);
-  std::int64_t i = 0;
-  for (; i + kLanes <= vocab; i += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      const float value = load(row[i + lane]);
-      lanes[lane] = lanes[lane] < value ? value : lanes[lane];
-    }
-  }
-  for (; i < vocab; ++i) lanes[0] = std::max(lanes[0], load(row[i]));
-  return *std::max_element(lanes, lanes + kLanes);
-}
 
 template <class T>
 TITAN_INLINE void forward(const T* logits, const std::int64_t* labels, float* tops, float* inverse_sums, float* losses,

@@ -72,4 +72,20 @@ TITAN_INLINE double sum_of(std::int64_t n, Term term) {
   return total;
 }
 
+/// The largest of `count` values, at least one. NaN may be passed over.
+template <class T>
+TITAN_INLINE float largest(const T* values, std::int64_t count) {
+  float lanes[kLanes];
+  for (float& lane : lanes) lane = load(values[0]);
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+      const float value = load(values[i + lane]);
+      lanes[lane] = lanes[lane] < value ? value : lanes[lane];
+    }
+  }
+  for (; i < count; ++i) lanes[0] = std::max(lanes[0], load(values[i]));
+  return *std::max_element(lanes, lanes + kLanes);
+}
+
 }  // namespace titan::nn::kernels

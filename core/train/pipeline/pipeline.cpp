@@ -79,10 +79,8 @@ class Pipeline::Pass {
     Strategies* strategies = pipeline_.strategies_;
     if (strategies != nullptr) strategies->micro_batch_begin(event(action));
     const at::Tensor input = input_of(action, batch);
-    at::Tensor output =
-        pipeline_.tree_.forward(nn::Stage{stage.index, stage.first, stage.count}, input, batch.positions);
+    const at::Tensor output = output_of({stage.index, stage.first, stage.count}, input, batch);
     if (is_last(action.stage)) {
-      output = pipeline_.tree_.loss(output, batch.labels);
       loss_sum_ += tensor::number_in(output);
     } else {
       make({false, action.stage, action.stage + 1, action.micro_batch}, output.detach().contiguous());
@@ -93,6 +91,13 @@ class Pipeline::Pass {
     } else if (strategies != nullptr) {
       strategies->micro_batch_end(event(action));
     }
+  }
+
+  /// Of the last stage, the loss.
+  at::Tensor output_of(const nn::Stage& stage, const at::Tensor& input, const MicroBatch& batch) const {
+    nn::Tree& tree = pipeline_.tree_;
+    if (!is_last(stage.index)) return tree.forward(stage, input, batch.positions);
+    return tree.forward_loss(stage, input, batch.positions, batch.labels, group_.gradient_of_loss);
   }
 
   at::Tensor input_of(const titan_action& action, const MicroBatch& batch) {

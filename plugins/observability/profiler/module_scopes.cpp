@@ -44,7 +44,11 @@ std::shared_ptr<ModuleScopes> ModuleScopes::attach(sdk::Host host, titan_tree* t
   constexpr std::int32_t kOutermost = std::numeric_limits<std::int32_t>::min();
   for (titan_module module = TITAN_MODULE_ROOT + 1; module < count; ++module) {
     auto scope = std::make_unique<Scope>(Scope{shared, module});
-    host.check(table->attach(tree, module, kOutermost, &Scope::around, scope.get(), &Scope::destroy));
+    constexpr std::uint32_t kDeclared = TITAN_AROUND_ANY_OUTPUTS | TITAN_AROUND_SKIPPABLE;
+    host.check(
+        TITAN_HAS(table, attach_declared)
+            ? table->attach_declared(tree, module, kOutermost, kDeclared, &Scope::around, scope.get(), &Scope::destroy)
+            : table->attach(tree, module, kOutermost, &Scope::around, scope.get(), &Scope::destroy));
     // The tree owns it from here on.
     static_cast<void>(scope.release());
   }

@@ -134,10 +134,12 @@ void DataParallel::order_backward() {
 
 void DataParallel::attach_all() {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    attach(tree_, slots_[i].module,
-           [self = shared_from_this(), i](strategy::Frame& frame, strategy::Next next, strategy::Inputs in) {
-             return self->around(i, frame, next, in);
-           });
+    attach(
+        tree_, slots_[i].module,
+        [self = shared_from_this(), i](strategy::Frame& frame, strategy::Next next, strategy::Inputs in) {
+          return self->around(i, frame, next, in);
+        },
+        strategy::Declared::any_outputs);  // it hooks the gradients of whatever comes out
   }
 }
 

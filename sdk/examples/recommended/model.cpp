@@ -51,11 +51,12 @@ Block::Block(Scope& s, const ModelArgs& a)
     : attention_(s.child<Attention>("attention", a)),
       feed_forward_(s.child<FeedForward>("feed_forward", a)),
       attention_norm_(s.rms_norm("attention_norm", a.dim, kEps)),
-      ffn_norm_(s.rms_norm("ffn_norm", a.dim, kEps)) {}
+      ffn_norm_(s.residual_rms_norm("ffn_norm", a.dim, kEps)) {}
 
 Tensor Block::forward(Frame& f, const Tensor& x_BLD, const Tensor& positions_BL) const {
-  const Tensor h_BLD = x_BLD + f(attention_, f(attention_norm_, x_BLD), positions_BL);
-  return h_BLD + f(feed_forward_, f(ffn_norm_, h_BLD));
+  // h = x + attention, and its norm
+  const auto [normed_BLD, h_BLD] = f(ffn_norm_, x_BLD, f(attention_, f(attention_norm_, x_BLD), positions_BL));
+  return h_BLD + f(feed_forward_, normed_BLD);
 }
 
 void build_model(Scope& root, const ModelArgs& a) {

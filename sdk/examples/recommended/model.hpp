@@ -9,6 +9,7 @@ using titan::sdk::Frame;
 using titan::sdk::Leaf;
 using titan::sdk::Module;
 using titan::sdk::Op;
+using titan::sdk::ResidualNormLeaf;
 using titan::sdk::RopeLeaf;
 using titan::sdk::Scope;
 using titan::sdk::Tensor;
@@ -46,7 +47,8 @@ class Block : public Module {
   Tensor forward(Frame& f, const Tensor& x_BLD, const Tensor& positions_BL) const;
 
  private:
-  Leaf attention_, feed_forward_, attention_norm_, ffn_norm_;
+  Leaf attention_, feed_forward_, attention_norm_;
+  ResidualNormLeaf ffn_norm_;
 };
 
 /// Declares the whole model: embedding, blocks, norm and output layer as the chain, and the loss.

@@ -300,5 +300,32 @@ TEST_F(TreeTable, InterceptorsRunAroundAndAreFreed) {
   EXPECT_EQ(seen.freed, 1);
 }
 
+TEST_F(TreeTable, DeclaredInterceptorsRunAndUnknownBitsAreRefused) {
+  static int calls;
+  calls = 0;
+  const titan_around_fn around = [](void* table, titan_frame* frame, titan_next next, const titan_tensor* in,
+                                    std::uint32_t num_in, titan_tensor* out, std::uint32_t num_out) {
+    ++calls;
+    return static_cast<const titan_tree_v1*>(table)->next(frame, next, in, num_in, out, num_out);
+  };
+  auto* const table = const_cast<titan_tree_v1*>(&table_);
+  const titan_module module =
+      custom(0, "m", [](titan_frame*, const titan_tensor* in, std::uint32_t, titan_tensor* out, std::uint32_t) {
+        out[0] = handle::release(at::Tensor(handle::borrow(in[0])));
+        return static_cast<titan_error*>(nullptr);
+      });
+  const auto attach = [&](titan_module id, std::uint32_t declared, titan_around_fn body) {
+    return error_text(table_.attach_declared(handle(), id, 0, declared, body, table, nullptr));
+  };
+  for (const std::uint32_t declared : {0U, 1U, 2U, 3U}) EXPECT_EQ(attach(module, declared, around), "") << declared;
+  EXPECT_THAT(attach(module, 4, around), HasSubstr("[m] unknown bits in what an interceptor declares: 4"));
+  EXPECT_THAT(attach(module, 0, nullptr), HasSubstr("around"));
+  EXPECT_THAT(attach(TITAN_MODULE_ROOT, 1, around), HasSubstr("the root is never called"));
+  EXPECT_NE(attach(99, 1, around), "");
+  EXPECT_NE(error_text(table_.attach_declared(nullptr, module, 0, 1, around, table, nullptr)), "");
+  tree_.call(module, {at::ones({1})});
+  EXPECT_EQ(calls, 4);
+}
+
 }  // namespace
 }  // namespace titan::nn

@@ -43,7 +43,7 @@ class ReportTest : public ::testing::Test {
 TEST_F(ReportTest, ListsOneLineAPlugin) {
   const std::string text = list_text(registry());
   EXPECT_THAT(text, ContainsRegex("NAME +VERSION +TIER +ABI +PROVIDES +PRESETS +FILE\n"));
-  EXPECT_THAT(text, ContainsRegex("watcher +1.2.3 +stable +0.4 +titan.observer/1 +0 +/.*/watcher.so\n"));
+  EXPECT_THAT(text, ContainsRegex("watcher +1.2.3 +stable +0.5 +titan.observer/1 +0 +/.*/watcher.so\n"));
 }
 
 TEST_F(ReportTest, ListsBrokenPluginsWithTheirReason) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <type_traits>
+
 #include "tests/unit/sdk/fake_tree.hpp"
 
 namespace titan::sdk {
@@ -47,6 +49,14 @@ TEST_F(SdkScope, NormStartsAtOne) {
   EXPECT_THAT(tree_.module("norm").attributes, ElementsAre(Pair("eps", "0.000010")));
   EXPECT_EQ(weight("norm").data.init, TITAN_INIT_CONSTANT);
   EXPECT_EQ(weight("norm").data.value, 1);
+  EXPECT_EQ(weight("norm").data.split, TITAN_SPLIT_SEQUENCE);
+}
+
+TEST_F(SdkScope, NormBehindAResidualIsTheSameLeafWithTwoOutputs) {
+  const ResidualNormLeaf norm = scope_.residual_rms_norm("norm", 8, 1e-5);
+  static_assert(!std::is_same_v<ResidualNormLeaf, Leaf>);
+  EXPECT_NE(norm.id, TITAN_MODULE_ROOT);
+  EXPECT_EQ(tree_.module("norm").kind, "titan.rms_norm");
   EXPECT_EQ(weight("norm").data.split, TITAN_SPLIT_SEQUENCE);
 }
 

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TITAN_ABI_MAJOR 0
-#define TITAN_ABI_MINOR 4
+#define TITAN_ABI_MINOR 5
 
 /* True when the producer of *p knew `field`. */
 #define TITAN_HAS(p, field) \

@@ -70,7 +70,8 @@ typedef struct titan_attribute {
  *
  *   titan.linear         x[..., in] -> [..., out]; weight [out, in]
  *   titan.embedding      ids[B, L] int64 -> [B, L, D]; weight [V, D]
- *   titan.rms_norm       x[..., D] -> [..., D]; weight [D]; eps (float)
+ *   titan.rms_norm       x[..., D] -> [..., D]; or since 0.5 x[..., D], residual[..., D] -> norm of their sum, sum:
+ *                        one pass over memory instead of two; weight [D]; eps (float)
  *   titan.rope           q[B,L,N,H], k[B,L,K,H], positions[B,L] int64 -> q, k; adjacent pairs of features are rotated;
  *                        theta (float), max_positions (int: positions stay below it), and for Llama 3.1 scaling
  *                        scaling_factor, low_freq_factor, high_freq_factor (float), original_max_positions (int)
@@ -114,6 +115,17 @@ typedef struct titan_next {
 /* Runs around a module: calls `next` as often as it likes, or not at all (a replacement). */
 typedef titan_error* (*titan_around_fn)(void* self, titan_frame* frame, titan_next next, const titan_tensor* in,
                                         uint32_t num_in, titan_tensor* out, uint32_t num_out);
+
+/* Since 0.5. What an interceptor declares of itself: a set of bits. */
+enum {
+  /* It passes on what `next` gives, whatever that is: it looks at neither the values, the shape nor the dtype of the
+   * module's outputs, and calls `next` within its own call only. Hooks on their gradients are its own affair. The host
+   * may then run what follows the module together with it: around the last block of the chain, the output may be the
+   * loss, [], instead of the logits, which are never made. */
+  TITAN_AROUND_ANY_OUTPUTS = 1,
+  /* The host may leave it out where it runs the module as a part of another: the loss in the block before it. */
+  TITAN_AROUND_SKIPPABLE = 2
+};
 
 /* Why a module runs. */
 enum {
@@ -253,6 +265,12 @@ typedef struct titan_tree_v1 {
    * all modules meets a shared parameter at each of them, and placements of it are its owner's. */
   titan_error* (*parameter_owner)(const titan_tree* tree, titan_module module, uint32_t index, titan_module* owner,
                                   uint32_t* owner_index);
+
+  /* Since 0.5. As attach, for interceptors with something to declare: a set of TITAN_AROUND_* bits. Bits that the host
+   * does not know are an error. Who stands around the chain's last block or the loss without a declaration makes the
+   * host run both as they are, one after the other. */
+  titan_error* (*attach_declared)(titan_tree* tree, titan_module module, int32_t priority, uint32_t declared,
+                                  titan_around_fn around, void* self, void (*destroy)(void* self));
 } titan_tree_v1;
 
 #ifdef __cplusplus

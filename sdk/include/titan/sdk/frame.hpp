@@ -26,6 +26,8 @@ struct Callable {
 };
 /// A module with one output.
 using Leaf = Callable<1>;
+/// Norm behind a residual connection: (x, residual) -> (norm of x + residual, x + residual).
+using ResidualNormLeaf = Callable<2>;
 /// Rotary embedding: (q, k, positions) -> (q, k).
 using RopeLeaf = Callable<2>;
 /// Router of a mixture of experts: x -> (scores, experts, counts).

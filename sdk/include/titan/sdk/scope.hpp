@@ -107,6 +107,14 @@ class Scope {
     return weighted(leaf(name, "titan.rms_norm", std::array{number("eps", eps)}), std::array{dim}, split,
                     Init::constant(1));
   }
+  /// x, residual [..., D] -> norm of x + residual, x + residual; otherwise as rms_norm. For `h = x + y; f(norm, h)` in
+  /// one pass over memory.
+  ResidualNormLeaf residual_rms_norm(std::string_view name, std::int64_t dim, double eps) {
+    if (!TITAN_HAS(api_->tree, attach_declared)) {
+      throw AbiError("[tree] the host is too old for norms of a sum: its titan.tree/1 is older than 0.5");
+    }
+    return {rms_norm(name, dim, eps).id};
+  }
   /// q [B, L, N, H], k [B, L, K, H], positions [B, L] int64 -> q, k.
   RopeLeaf rope(std::string_view name, const RopeArgs& args);
   /// q [B, L, N, H], k and v [B, L, K, H], positions [B, L] -> [B, L, N, H].

@@ -128,13 +128,26 @@ inline std::vector<Module> modules(const Tree& tree, std::string_view pattern) {
   return found;
 }
 
+/// What an interceptor declares of itself, so that the host may run what follows a module together with it: see
+/// TITAN_AROUND_*.
+enum class Declared : std::uint32_t {
+  nothing = 0,
+  any_outputs = TITAN_AROUND_ANY_OUTPUTS,
+  skippable = TITAN_AROUND_SKIPPABLE,
+  any_outputs_and_skippable = TITAN_AROUND_ANY_OUTPUTS | TITAN_AROUND_SKIPPABLE
+};
+
 /// Puts `body` around a module. It is copied, and freed with the tree; what it throws stops the run.
 template <Around Body>
-void attach(const Tree& tree, const Module& module, Body body) {
+void attach(const Tree& tree, const Module& module, Body body, Declared declared = Declared::nothing) {
   using Box = interceptor_detail::Box<Body>;
   auto box = std::make_unique<Box>(Box{tree.source(), std::move(body)});
-  tree.source().host.check(tree.source().table->attach(tree.source().tree, module.id(), tree.priority(), &Box::around,
-                                                       box.get(), &Box::destroy));
+  const auto& [host, table, raw] = tree.source();
+  // A host that knows no declarations runs every module as it is.
+  host.check(TITAN_HAS(table, attach_declared)
+                 ? table->attach_declared(raw, module.id(), tree.priority(), static_cast<std::uint32_t>(declared),
+                                          &Box::around, box.get(), &Box::destroy)
+                 : table->attach(raw, module.id(), tree.priority(), &Box::around, box.get(), &Box::destroy));
   // The tree owns it from here on.
   static_cast<void>(box.release());
 }

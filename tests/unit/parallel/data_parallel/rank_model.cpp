@@ -162,7 +162,7 @@ at::Tensor RankModel::mine(const at::Tensor& rows) const {
 
 at::Tensor RankModel::loss(const at::Tensor& rows) {
   const at::Tensor tokens = mine(rows);
-  return tree_.loss(tree_.forward(tokens, at::zeros_like(tokens)), tokens.roll(1, 1));
+  return tree_.forward_loss(tokens, at::zeros_like(tokens), tokens.roll(1, 1));
 }
 
 void RankModel::backward(const at::Tensor& loss, std::int64_t num_rows) {
