@@ -25,7 +25,12 @@ c10::intrusive_ptr<ProcessBackend> make_fitting_backend(const BackendParts& part
 }  // namespace
 
 MakeBackend host_backend(CpuBackend choice) {
-  if (choice == CpuBackend::gloo) return make_gloo_backend;
+  if (choice == CpuBackend::gloo) {
+    return [](const BackendParts& parts) {
+      shm::decline(parts);
+      return make_gloo_backend(parts);
+    };
+  }
   return [must_share = choice == CpuBackend::shm](const BackendParts& parts) {
     return make_fitting_backend(parts, must_share);
   };

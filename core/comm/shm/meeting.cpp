@@ -73,4 +73,12 @@ class Meeting {
 
 Agreement meet(const BackendParts& parts) { return Meeting(parts).hold(); }
 
+void decline(const BackendParts& parts) {
+  const auto position = static_cast<std::size_t>(parts.facts.position);
+  const std::string text = concat(kNo, "rank ", parts.facts.members[position], ": its comm.cpu_backend is gloo");
+  if (position != 0) return parts.store->set(answer_key(position), text);
+  parts.store->set(kOffer, text);
+  parts.store->set(kVerdict, text);
+}
+
 }  // namespace titan::comm::shm

@@ -19,4 +19,7 @@ struct Agreement {
 /// not answer, or a rank does not come.
 Agreement meet(const BackendParts& parts);
 
+/// Says to ranks that ask for shared memory that this one was told not to.
+void decline(const BackendParts& parts);
+
 }  // namespace titan::comm::shm

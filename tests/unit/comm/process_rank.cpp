@@ -261,6 +261,18 @@ void sum_for_ever(Communicator& communicator) {
   }
 }
 
+/// Sums much until something fails: the signal, which meets this process in the middle of it.
+void sum_much(Communicator& communicator, int signal) {
+  const at::Tensor much = at::full({32 << 20}, 0, at::kFloat);
+  if (signal != 0) {
+    std::thread([signal] {
+      std::this_thread::sleep_for(milliseconds(700));
+      ::raise(signal);
+    }).detach();
+  }
+  for (;;) communicator.world().all_reduce(much)->wait();
+}
+
 /// What this rank does after some common calls; the others go on.
 void misbehave(Communicator& communicator, const std::string& fault) {
   if (fault == "die") ::raise(SIGKILL);
@@ -289,10 +301,15 @@ void hold_for_long(Communicator& communicator, bool is_holder) {
   if (is_holder) communicator.hold();
 }
 
+void check_backend(const Communicator& communicator, const std::string& backend) {
+  expect(communicator.size() == 1 || shares_memory() == (backend == "auto" || backend == "shm"), "backend");
+}
+
 void act(Communicator& communicator, const std::string& action, std::int64_t culprit, const std::string& backend) {
-  communicator.world().barrier();
-  expect(communicator.size() == 1 || shares_memory() == (backend != "gloo"), "backend");
-  if (action == "check") return check_all(communicator);
+  if (action == "check") {
+    check_all(communicator);
+    return check_backend(communicator, backend);
+  }
   if (action == "pause") {
     communicator.world().barrier();
     std::cout << "connected" << std::endl;
@@ -300,9 +317,13 @@ void act(Communicator& communicator, const std::string& action, std::int64_t cul
     return check_all(communicator);
   }
   for (int i = 0; i < 3; ++i) communicator.world().all_reduce(at::full({4}, 1, at::kFloat))->wait();
+  check_backend(communicator, backend);
   if (action == "leave" && communicator.rank() == culprit) return;
   if (action == "hold") return hold_for_long(communicator, communicator.rank() == culprit);
-  if (communicator.rank() == culprit) misbehave(communicator, action);
+  const bool is_culprit = communicator.rank() == culprit;
+  if (action == "die_within") sum_much(communicator, is_culprit ? SIGKILL : 0);
+  if (action == "stop_within") sum_much(communicator, is_culprit ? SIGSTOP : 0);
+  if (is_culprit) misbehave(communicator, action);
   sum_for_ever(communicator);
 }
 

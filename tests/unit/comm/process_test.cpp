@@ -100,6 +100,23 @@ TEST_P(Processes, AKilledRankThatServesTheStoreIsNamedToo) {
   }
 }
 
+TEST_P(Processes, ARankThatIsKilledWithinACallIsNamed) {
+  start_all(3, {.action = "die_within", .culprit = 1});
+  EXPECT_EQ(job_.wait(1), 128 + SIGKILL);
+  for (const std::size_t rank : {0, 2}) {
+    EXPECT_EQ(job_.wait(rank, seconds(40)), kPeerLost);
+    EXPECT_THAT(job_.output(rank), AllOf(HasSubstr("all_reduce, sequence "), HasSubstr("missing rank 1")));
+  }
+}
+
+TEST_P(Processes, ARankThatIsStoppedWithinACallIsNamed) {
+  start_all(3, {.action = "stop_within", .culprit = 1, .timeout = "3000"});
+  for (const std::size_t rank : {0, 2}) {
+    EXPECT_EQ(job_.wait(rank, seconds(40)), kPeerLost);
+    EXPECT_THAT(job_.output(rank), AllOf(HasSubstr("limit 3.0 s"), HasSubstr("no answer from rank 1")));
+  }
+}
+
 TEST_P(Processes, AStoppedRankIsNamedAfterTheDeadline) {
   start_all(3, {.action = "stop", .culprit = 1, .timeout = "3000"});
   for (const std::size_t rank : {0, 2}) {
@@ -219,6 +236,20 @@ TEST_P(Processes, DifferentNumbersOfRanksStopAll) {
     EXPECT_EQ(job_.wait(process), kConfig);
     EXPECT_THAT(job_.output(process),
                 AllOf(HasSubstr("different numbers of ranks"), HasSubstr("WORLD_SIZE 3"), HasSubstr("WORLD_SIZE 4")));
+  }
+}
+
+TEST_P(Processes, AllTakeTheBackendThatOneMustTake) {
+  for (const int rank : {0, 1, 2}) start(rank, 3, {.backend = rank == 1 ? "gloo" : "auto, but meets gloo"});
+  for (const std::size_t rank : {0, 1, 2}) EXPECT_EQ(job_.wait(rank), 0) << job_.output(rank);
+}
+
+TEST_P(Processes, ABackendThatCannotBeHadIsRefused) {
+  for (const int rank : {0, 1, 2}) start(rank, 3, {.backend = rank == 1 ? "gloo" : "shm"});
+  for (const std::size_t rank : {0, 2}) {
+    EXPECT_EQ(job_.wait(rank), kConfig) << job_.output(rank);
+    EXPECT_THAT(job_.output(rank), AllOf(HasSubstr("comm.cpu_backend shm needs ranks that can share memory"),
+                                         HasSubstr("rank 1: its comm.cpu_backend is gloo")));
   }
 }
 
