@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "core/base/log.hpp"
+#include "core/nn/kernels/attention/levels.hpp"
 #include "core/tensor/allocator.hpp"
 #include "core/tensor/kernel_choice.hpp"
 #include "core/train/determinism.hpp"
@@ -41,7 +42,9 @@ void train(const EngineRun& run) {
   tensor::install_cpu_allocator();
   const TorchWarningsToLog warnings;
   try {
-    (void)tensor::is_enabled(tensor::Kernel::attention);  // refuses names that no kernel has
+    // Refuse what the environment asks for and does not exist.
+    (void)tensor::is_enabled(tensor::Kernel::attention);
+    (void)nn::kernels::attention_level();
     set_threads(run);
     const bool deterministic = run.config->boolean("debug.deterministic");
     const bool warn_only = run.config->boolean("debug.deterministic_warn_only");
