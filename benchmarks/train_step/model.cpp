@@ -19,17 +19,17 @@ config::Registry all_options(const plugin::PluginRegistry& plugins) {
 }
 
 config::Config configure(const config::Registry& registry, const Case& chosen, const Inputs& inputs) {
-  return config::resolve_settings(
-      registry,
-      {{"training.num_tokens_per_microbatch_per_dp_rank", std::to_string(chosen.rows * chosen.length)},
-       {"training.max_context_length", std::to_string(chosen.length)},
-       {"training.mixed_precision_param", chosen.bf16 ? "bfloat16" : "float32"},
-       // Long enough that no benchmark reaches the end of the schedule.
-       {"training.steps", "100000"},
-       {"debug.seed", "0"},
-       {"dataloader.dataset_path", inputs.dataset},
-       {"hf_assets_path", inputs.tokenizer}},
-      "llama3", "llama3_debugmodel");
+  std::vector<config::Preset::Setting> settings = {
+      {"training.num_tokens_per_microbatch_per_dp_rank", std::to_string(chosen.rows * chosen.length)},
+      {"training.max_context_length", std::to_string(chosen.length)},
+      {"training.mixed_precision_param", chosen.bf16 ? "bfloat16" : "float32"},
+      // Long enough that no benchmark reaches the end of the schedule.
+      {"training.steps", "100000"},
+      {"debug.seed", "0"},
+      {"dataloader.dataset_path", inputs.dataset},
+      {"hf_assets_path", inputs.tokenizer}};
+  for (const auto& [option, value] : chosen.settings) settings.push_back({option, value});
+  return config::resolve_settings(registry, settings, "llama3", "llama3_debugmodel");
 }
 
 const void* engine_interface(titan_string id) {

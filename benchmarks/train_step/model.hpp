@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config/config.hpp"
@@ -22,6 +23,7 @@ struct Case {
   std::int64_t rows;    // of a step
   std::int64_t length;  // tokens of a row
   bool bf16;            // compute dtype; weights are stored in fp32 either way
+  std::vector<std::pair<std::string, std::string>> settings = {};  // more options and their values
 };
 
 /// Where text and tokenizer come from.

@@ -279,5 +279,76 @@ case_symbols_of_nothing() {
   expect_says "no build folder"
 }
 
+# A valgrind that writes what callgrind writes: $T/count instructions in a kernel of ours, some in libtorch, and calls.
+set_up_valgrind() {
+  build="$T/build"
+  mkdir -p "$build/benchmarks/instructions"
+  touch "$build/benchmarks/instructions/steps"
+  echo "CMAKE_CXX_COMPILER:FILEPATH=$(command -v c++)" >"$build/CMakeCache.txt"
+  write_script "$T/bin/setarch" <<<$'#!/bin/sh\nshift\nexec "$@"'
+  write_script "$T/bin/valgrind" <<EOF
+#!/bin/sh
+out=\$(printf '%s\\n' "\$@" | sed -n 's/--callgrind-out-file=//p')
+cat >"\$out" <<END
+version: 1
+events: Ir
+
+ob=(1) $build/benchmarks/instructions/steps
+fl=(1) kernel.cpp
+fn=(1) titan::kernel(float*)
+10 \$(cat "$T/count")
++2 40
+cob=(2) /x/libtorch_cpu.so
+cfn=(2) at::add
+calls=\$(cat "$T/calls") 5
+12 900000
+
+fn=(3) titan::other()
+7 500
+
+ob=(2)
+fn=(2)
+5 900000
+END
+EOF
+  echo 9460 >"$T/count"
+  echo 100 >"$T/calls"
+}
+
+check_instructions() {
+  PATH="$T/bin:$PATH" run "$repo/tools/check_instructions" "$build" --figures="$T/figures.json" "$@"
+}
+
+case_instructions() {
+  grep -qw avx2 /proc/cpuinfo && grep -qw bmi2 /proc/cpuinfo || exit 0
+  set_up_valgrind
+  check_instructions --update
+  expect_rc 0
+  check_instructions
+  expect_rc 0
+  expect_says "bf16: 10,000 instructions of titan, 10,000 written down: +0.00 %"
+  expect_says "fp32: 100 calls into libtorch, 100 written down: +0.00 %"
+  echo 9760 >"$T/count"
+  check_instructions
+  expect_rc 1
+  expect_says "fp32: 10,300 instructions of titan, 10,000 written down: +3.00 %, more than 2 % apart"
+  expect_says "9,500 ->        9,800  titan::kernel(float*)"
+  expect_silent_about "titan::other"
+  expect_says "--update"
+  echo 9460 >"$T/count"
+  echo 103 >"$T/calls"
+  check_instructions
+  expect_rc 1
+  expect_says "103 calls into libtorch, 100 written down: +3.00 %, more than 2 % apart"
+}
+
+case_instructions_skipped() {
+  set_up_valgrind
+  rm "$build/benchmarks/instructions/steps"
+  check_instructions
+  expect_rc 77
+  expect_says "skipped: the benchmark is not built"
+}
+
 set_up
 run_case "$@"
