@@ -22,6 +22,30 @@ TEST(Linear, MultipliesByTheTransposedWeight) {
   EXPECT_TRUE(leaf.gradient("weight").allclose(x.flatten(0, 1).sum(0).expand({3, 4}), 1e-5, 1e-5));
 }
 
+// Large enough for the fast products, where the processor has them.
+TEST(Linear, LargeProductsAndTheirGradientsAgreeWithFloat64) {
+  const at::Tensor weight = at::randn({257, 131}), x = at::randn({3, 200, 131}).requires_grad_(),
+                   grad = at::randn({3, 200, 257});
+  LeafTree leaf("titan.linear", {}, {{"weight", weight}});
+  const at::Tensor wide_weight = weight.to(at::kDouble).requires_grad_(),
+                   wide_x = x.detach().to(at::kDouble).requires_grad_();
+  const at::Tensor out = leaf({x}).front(), expected = at::linear(wide_x, wide_weight);
+  out.backward(grad);
+  expected.backward(grad.to(at::kDouble));
+  EXPECT_TRUE(out.to(at::kDouble).allclose(expected, 1e-5, 1e-4));
+  EXPECT_TRUE(x.grad().to(at::kDouble).allclose(wide_x.grad(), 1e-5, 1e-4));
+  EXPECT_TRUE(leaf.gradient("weight").to(at::kDouble).allclose(wide_weight.grad(), 1e-5, 2e-4));
+}
+
+TEST(Linear, TakesLargeInputsOfAnyLayout) {
+  const at::Tensor weight = at::randn({256, 128}), x = at::randn({128, 4, 160}).permute({1, 2, 0});
+  LeafTree leaf("titan.linear", {}, {{"weight", weight}});
+  const at::Tensor out = leaf({x}).front();
+  EXPECT_TRUE(out.allclose(at::linear(x, weight), 1e-5, 1e-4));
+  out.sum().backward();  // a gradient that is expanded
+  EXPECT_TRUE(leaf.gradient("weight").allclose(x.flatten(0, 1).sum(0).expand({256, 128}), 1e-4, 1e-3));
+}
+
 TEST(Linear, WrongInputsAreNamed) {
   LeafTree leaf("titan.linear", {}, {{"weight", at::randn({3, 4})}});
   EXPECT_THAT(
