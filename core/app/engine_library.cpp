@@ -30,7 +30,9 @@ void* open_library(const std::filesystem::path& path) {
     throw InputError("[engine] the engine library is missing: ", path.native(),
                      ": build the target titan_engine, or install titan whole");
   }
-  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Lazily, for libtorch: most of its functions are never called. The engine itself is linked with -z now, so that one
+  // it lacks is found here.
+  void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library != nullptr) return library;
   const char* reason = ::dlerror();
   if (reason != nullptr && lacks_address_space(reason)) {
