@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 
 #include "benchmarks/nn/tiny_model.hpp"
+#include "core/tensor/products.hpp"
 
 namespace titan::bench {
 namespace {
@@ -29,6 +30,7 @@ class EagerLlama : public Model {
   }
 
   double step(const at::Tensor& tokens, const at::Tensor& labels) override {
+    const tensor::WithoutFastProducts as_libtorch_does;
     at::Tensor x = at::embedding(embeddings_, tokens);
     for (const Layer& layer : layers_) x = block(layer, x);
     const at::Tensor logits = at::linear(normed(x, norm_), output_);

@@ -8,6 +8,7 @@
 
 #include "core/base/clock.hpp"
 #include "core/base/error.hpp"
+#include "core/tensor/products.hpp"
 #include "core/train/micro_batch.hpp"
 
 namespace titan::benchmark {
@@ -108,6 +109,7 @@ void EagerLoop::update(double lr) {
 }
 
 train::StepResult EagerLoop::step() {
+  const tensor::WithoutFastProducts as_libtorch_does;
   train::StepResult result;
   double last = monotonic_seconds();
   const auto lap = [&](double& seconds) { seconds = monotonic_seconds() - std::exchange(last, monotonic_seconds()); };

@@ -2,12 +2,12 @@
 
 #include <ATen/ops/_grouped_mm.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cstdint>
 
-#include "core/tensor/products.hpp"
 #include "core/tensor/values.hpp"
 
 namespace titan::nn {
@@ -37,7 +37,7 @@ at::Tensor products(const at::Tensor& x, const at::Tensor& weight, const at::Ten
   at::Tensor out = at::empty({x.size(0), weight.size(2)}, x.options());
   for_each_expert(counts, [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor part = out.narrow(0, first, rows);
-    tensor::product_out(part, x.narrow(0, first, rows), weight.select(0, expert));
+    at::mm_out(part, x.narrow(0, first, rows), weight.select(0, expert));
   });
   return out;
 }
@@ -48,15 +48,9 @@ at::Tensor weight_gradients(const at::Tensor& grad, const at::Tensor& x, const a
   at::Tensor out = at::zeros({counts.numel(), grad.size(1), x.size(1)}, x.options());
   for_each_expert(counts, [&](std::int64_t expert, std::int64_t first, std::int64_t rows) {
     at::Tensor part = out.select(0, expert);
-    tensor::product_out(part, grad.narrow(0, first, rows).t(), x.narrow(0, first, rows));
+    at::mm_out(part, grad.narrow(0, first, rows).t(), x.narrow(0, first, rows));
   });
   return out;
-}
-
-/// Whether libtorch's grouped product is one: on the CPU it calls at::mm for each expert, which may be the slower one.
-bool is_at_once(const at::Tensor& x, const at::Tensor& weight) {
-  const bool is_better_apart = x.is_cpu() && x.scalar_type() == at::kFloat && tensor::has_fast_products();
-  return !is_better_apart && has_grouped_product(x, weight);
 }
 
 class GroupedLinear : public torch::autograd::Function<GroupedLinear> {
@@ -64,13 +58,13 @@ class GroupedLinear : public torch::autograd::Function<GroupedLinear> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
                             const at::Tensor& counts) {
     context->save_for_backward({x, weight, counts});
-    return products(x, weight.transpose(1, 2), counts, is_at_once(x, weight));
+    return products(x, weight.transpose(1, 2), counts, has_grouped_product(x, weight));
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1], &counts = saved[2], grad = grads[0].contiguous();
-    const bool at_once = is_at_once(x, weight) && is_at_once(grad, weight);
+    const bool at_once = has_grouped_product(x, weight) && has_grouped_product(grad, weight);
     return {products(grad, weight, counts, at_once), weight_gradients(grad, x, counts, at_once), {}};
   }
 };

@@ -3,12 +3,16 @@
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/addmm.h>
+#include <ATen/ops/addmm_cpu_dispatch.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/mm_cpu_dispatch.h>
+#include <c10/util/Exception.h>
+#include <torch/library.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/tensor/kernel_choice.hpp"
 
@@ -26,6 +30,8 @@ namespace {
 constexpr std::int64_t kLeastFlops = 16'000'000;
 // Thin matrices are bound by memory.
 constexpr std::int64_t kLeastSize = 16;
+
+std::atomic<int> num_comparisons{0};
 
 bool has_faster_processor() {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -83,40 +89,64 @@ bool has_fast_products() {
 bool is_fast_product(const at::Tensor& a, const at::Tensor& b) {
   if (!is_float_matrix(a) || !is_float_matrix(b) || a.size(1) != b.size(0)) return false;
   const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
-  if (std::min({m, k, n}) < kLeastSize || 2 * m * k * n < kLeastFlops) return false;
+  if (std::min({m, k, n}) < kLeastSize || 2 * m * k * n < kLeastFlops || num_comparisons > 0) return false;
   return is_plain(a) && is_plain(b) && has_fast_products();
-}
-
-at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
-  if (!is_fast_product(a, b)) return at::mm(a, b);
-  at::Tensor out = at::empty({a.size(0), b.size(1)}, a.options());
-  at::native::mkldnn_matmul(a, b, out, 0.0F, 1.0F);
-  return out;
 }
 
 namespace {
 
-/// Whether the fast product writes into it as it is.
+void multiply(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, bool adds = false) {
+  at::native::mkldnn_matmul(a, b, out, adds ? 1.0F : 0.0F, /*alpha=*/1.0F);
+}
+
+/// Whether `out` takes a times b as it is.
 bool has_room(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
   return is_float_matrix(out) && out.size(0) == a.size(0) && out.size(1) == b.size(1) && out.is_contiguous();
 }
 
+at::Tensor mm(const at::Tensor& a, const at::Tensor& b) {
+  if (!is_fast_product(a, b)) return at::cpu::mm(a, b);
+  at::Tensor out = at::empty({a.size(0), b.size(1)}, a.options());
+  multiply(a, b, out);
+  return out;
+}
+
+at::Tensor& mm_out(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
+  if (!is_fast_product(a, b) || !has_room(out, a, b)) return at::cpu::mm_out(out, a, b);
+  multiply(a, b, out);
+  return out;
+}
+
+at::Tensor& add_mm(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b, const at::Scalar& beta,
+                   const at::Scalar& alpha) {
+  const bool is_plain_sum = beta.equal(1) && alpha.equal(1);
+  if (!is_plain_sum || !is_fast_product(a, b) || !has_room(sum, a, b)) return at::cpu::addmm_(sum, a, b, beta, alpha);
+  multiply(a, b, sum, /*adds=*/true);
+  return sum;
+}
+
+/// Other copies of this room in the process do it too, with the same result.
+bool take_the_place_of_libtorchs() {
+  // libtorch warns of it.
+  struct Quiet : c10::WarningHandler {
+    void process(const c10::Warning&) override {}
+  } quiet;
+  const c10::WarningUtils::WarningHandlerGuard guard(&quiet);
+  // As long as the process: whoever closes a library takes its kernels back.
+  auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__, __LINE__);
+  library->impl("mm", &mm);
+  library->impl("mm.out", &mm_out);
+  library->impl("addmm_", &add_mm);
+  return true;
+}
+
+const bool is_in_place = take_the_place_of_libtorchs();
+
 }  // namespace
 
-void product_out(at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
-  if (!has_room(out, a, b) || !is_fast_product(a, b)) {
-    at::mm_out(out, a, b);
-    return;
-  }
-  at::native::mkldnn_matmul(a, b, out, 0.0F, 1.0F);
-}
+void use_fast_products() { (void)is_in_place; }
 
-void add_product(at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
-  if (!has_room(out, a, b) || !is_fast_product(a, b)) {
-    at::addmm_out(out, out, a, b);
-    return;
-  }
-  at::native::mkldnn_matmul(a, b, out, 1.0F, 1.0F);
-}
+WithoutFastProducts::WithoutFastProducts() { ++num_comparisons; }
+WithoutFastProducts::~WithoutFastProducts() { --num_comparisons; }
 
 }  // namespace titan::tensor

@@ -4,21 +4,29 @@
 
 namespace titan::tensor {
 
-/// Tells whether products in fp32 go to oneDNN where that pays: on x86 processors with AVX-512 that are not Intel's, on
-/// which MKL, libtorch's choice, keeps to AVX2. Decided at the first call, and proven there by a product whose operands
-/// need all bits of fp32; false where TITAN_DISABLE_KERNELS names `linear`. [any thread]
+// Large fp32 products on oneDNN, on processors where libtorch's choice, MKL, does not use all there is: x86 with
+// AVX-512 that is not Intel's. This room takes the place of libtorch's CPU kernels of aten::mm, aten::mm.out and
+// aten::addmm_, so that linear, its gradients, experts and plugins' operators all profit, and autograd, profilers and
+// recomputation see what they always saw.
+
+/// Whether this process has them. Decided at the first call, and proven by a product whose operands need all bits of
+/// fp32; false where TITAN_DISABLE_KERNELS names `linear`. [any thread]
 bool has_fast_products();
 
-/// Tells whether a times b goes there: two real fp32 matrices, each with rows or columns that are contiguous, and
-/// enough work to pay for the call.
+/// Whether a times b is one: two real fp32 matrices, each with rows or columns that are contiguous, and enough work to
+/// pay for the call.
 bool is_fast_product(const at::Tensor& a, const at::Tensor& b);
 
-/// a [m, k] times b [k, n] -> [m, n], as at::mm: fp32 to fp32's precision either way. For the same number of threads
-/// the same bits. Not differentiable.
-at::Tensor product(const at::Tensor& a, const at::Tensor& b);
-/// Writes it into `out` [m, n].
-void product_out(at::Tensor& out, const at::Tensor& a, const at::Tensor& b);
-/// Adds it to `out` [m, n].
-void add_product(at::Tensor& out, const at::Tensor& a, const at::Tensor& b);
+/// Makes sure that this room is linked in.
+void use_fast_products();
+
+/// For its lifetime libtorch's own kernels run, in the whole process: for comparisons.
+class WithoutFastProducts {
+ public:
+  WithoutFastProducts();
+  ~WithoutFastProducts();
+  WithoutFastProducts(const WithoutFastProducts&) = delete;
+  WithoutFastProducts& operator=(const WithoutFastProducts&) = delete;
+};
 
 }  // namespace titan::tensor

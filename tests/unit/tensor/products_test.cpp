@@ -2,10 +2,12 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string>
+#include <utility>
 
 namespace titan::tensor {
 namespace {
@@ -42,20 +44,25 @@ TEST(Products, AreFloat32sInEveryShapeAndLayout) {
       SCOPED_TRACE(std::to_string(m) + " " + std::to_string(k) + " " + std::to_string(n) + " layout " +
                    std::to_string(layout));
       const at::Tensor left = laid_out(a, layout % 4), right = laid_out(b, layout / 4);
-      const at::Tensor made = product(left, right);
+      const at::Tensor made = at::mm(left, right);
       ASSERT_EQ(made.sizes(), at::IntArrayRef({m, n}));
       EXPECT_LT(excess(made, a, b), 1);
       at::Tensor filled = at::full({m, n}, std::nan(""), at::kFloat);
-      product_out(filled, left, right);
+      at::mm_out(filled, left, right);
       EXPECT_TRUE(filled.equal(made));
+      at::Tensor sum = at::ones({m, n});
+      sum.addmm_(left, right);
+      EXPECT_TRUE(sum.allclose(made + 1, 1e-5, 1e-4));
+      filled.addmm_(left, right);
+      EXPECT_LT(excess(filled / 2, a, b), 1);
     }
   }
 }
 
 TEST(Products, GiveTheSameBitsAgain) {
   const at::Tensor a = random(4096, 256), b = random(4096, 256).t().contiguous().t();
-  const at::Tensor first = product(a.t(), b);
-  for (int i = 0; i < 10; ++i) ASSERT_TRUE(product(a.t(), b).equal(first));
+  const at::Tensor first = at::mm(a.t(), b);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(at::mm(a.t(), b).equal(first));
 }
 
 TEST(Products, OfAnotherNumberOfThreadsDifferByRoundingAlone) {
@@ -63,7 +70,7 @@ TEST(Products, OfAnotherNumberOfThreadsDifferByRoundingAlone) {
   const int before = at::get_num_threads();
   for (const int threads : {1, 2, 3}) {
     at::set_num_threads(threads);
-    EXPECT_LT(excess(product(a, b), a, b), 1) << threads;
+    EXPECT_LT(excess(at::mm(a, b), a, b), 1) << threads;
   }
   at::set_num_threads(before);
 }
@@ -72,7 +79,7 @@ TEST(Products, InfinityAndNaNShow) {
   at::Tensor a = at::ones({512, 512});
   a[0][0] = std::numeric_limits<float>::infinity();
   a[1][0] = std::nan("");
-  const at::Tensor out = product(a, at::ones({512, 64}));
+  const at::Tensor out = at::mm(a, at::ones({512, 64}));
   EXPECT_TRUE(out[0].isinf().all().item<bool>());
   EXPECT_TRUE(out[1].isnan().all().item<bool>());
   EXPECT_EQ(out[2][0].item<float>(), 512);
@@ -89,7 +96,32 @@ TEST(Products, ThatDoNotPayAreLeftToLibtorch) {
   EXPECT_EQ(is_fast_product(big, big.t()), has_fast_products());
 }
 
-TEST(Products, OfWrongSizesAreRefused) { EXPECT_THROW(product(random(512, 512), random(511, 512)), c10::Error); }
+TEST(Products, AreWhatTheOperatorsOfLibtorchRun) {
+  use_fast_products();
+  for (const auto& [name, overload] : {std::pair{"aten::mm", ""}, {"aten::mm", "out"}, {"aten::addmm_", ""}}) {
+    const std::string kernels = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload).dumpState();
+    EXPECT_NE(kernels.find("products.cpp"), std::string::npos) << kernels;
+  }
+}
+
+TEST(Products, CanBeTakenOutForAComparison) {
+  const at::Tensor big = random(1024, 1024);
+  {
+    const WithoutFastProducts plain;
+    EXPECT_FALSE(is_fast_product(big, big));
+    EXPECT_LT(excess(at::mm(big, big), big, big), 1);
+  }
+  EXPECT_EQ(is_fast_product(big, big), has_fast_products());
+}
+
+TEST(Products, OtherFactorsOfASumAreKept) {
+  const at::Tensor a = random(600, 300), b = random(300, 200), sum = random(600, 200);
+  const at::Tensor expected = sum * 0.5 + at::mm(a, b) * 2;
+  EXPECT_TRUE(sum.clone().addmm_(a, b, 0.5, 2).allclose(expected, 1e-5, 1e-3));
+  EXPECT_TRUE(random(1, 200).zero_().expand({600, 200}).clone().addmm_(a, b).allclose(at::mm(a, b), 1e-5, 1e-3));
+}
+
+TEST(Products, OfWrongSizesAreRefused) { EXPECT_THROW(at::mm(random(512, 512), random(511, 512)), c10::Error); }
 
 }  // namespace
 }  // namespace titan::tensor
