@@ -9,7 +9,7 @@ namespace titan::benchmark {
 struct Task {
   std::int64_t num_ranks = 2;
   int pairs = 15;
-  std::string only = {};  // part of the names of the calls to measure
+  std::string only = {};      // part of the names of the calls to measure
   int sockets[2] = {-1, -1};  // that listen, for the stores of both sides
   int ports[2] = {0, 0};
 };

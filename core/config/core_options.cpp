@@ -138,6 +138,10 @@ void add_parallelism_options(Registry& registry) {
 }
 
 void add_comm_options(Registry& registry) {
+  registry.add(text("comm.cpu_backend", "auto",
+                    "What carries tensors of the CPU between processes. auto: shared memory between ranks of one "
+                    "machine, gloo between others; shm: shared memory, or the run is refused; gloo: gloo.")
+                   .one_of({"auto", "shm", "gloo"}));
   registry.add(floating("comm.init_timeout_seconds", 300,
                         "Seconds that ranks wait for each other at the start and in the first step.")
                    .above(0)

@@ -68,8 +68,8 @@ struct RehearsalRequest {
   /// Ranks to run; empty: one of each kind.
   std::vector<std::int64_t> ranks;
   bool all_ranks = false;
-  /// Ranks compute on CPUs and talk over gloo, whose calls take memory of their own.
-  bool on_cpu = false;
+  /// Ranks talk over gloo, whose calls take memory of their own.
+  bool over_gloo = false;
   /// Makes a rank. Called by one thread at a time.
   std::function<LayoutRank(std::int64_t rank)> make_rank;
 };

@@ -17,7 +17,7 @@ struct Metrics {
   std::int64_t peak_memory_bytes = 0;
 };
 
-/// Trains llama3 as processes, started by `titan launch` on this machine, which talk over gloo.
+/// Trains llama3 as processes, started by `titan launch` on this machine.
 class ProcessRunsTest : public TrainTest {
  protected:
   /// Runs that many ranks of `titan train WORDS...`, and returns what rank 0 wrote. One rank is started without the

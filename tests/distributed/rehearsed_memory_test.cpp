@@ -47,9 +47,9 @@ class RehearsedMemory : public ProcessRunsTest, public ::testing::WithParamInter
   }
 };
 
-// Gloo's reduce-scatter has a copy of its input, and at its end the sum, until it is done; when that is, is up to the
-// other rank. So the peak lies between one without these and one with both of them; without reduce-scatters that
-// overlap with computation the two are one.
+// Over gloo a reduce-scatter has a copy of its input, and at its end the sum, until it is done; when that is, is up to
+// the other rank. So the peak lies between one without these and one with both of them; without reduce-scatters that
+// overlap with computation, and over shared memory, the two are one.
 TEST_P(RehearsedMemory, PeaksAreThoseOfTheRealRun) {
   const std::vector<Metrics> rows = metrics_of("run", GetParam().ranks, words());
   ASSERT_EQ(rows.size(), 2U);
@@ -65,6 +65,10 @@ TEST_P(RehearsedMemory, PeaksAreThoseOfTheRealRun) {
 
 std::vector<std::string> with(const char* mode, std::vector<std::string> words = {}) {
   words.insert(words.end(), {"--activation_checkpoint.mode", mode});
+  return words;
+}
+std::vector<std::string> over_gloo(std::vector<std::string> words) {
+  words.insert(words.end(), {"--comm.cpu_backend", "gloo"});
   return words;
 }
 const std::vector<std::string> kFsdp = {"--parallelism.data_parallel_shard_degree", "2"};
@@ -88,7 +92,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"tp2_selective", 2, with("selective", kTp)}, Case{"tp2_full", 2, with("full", kTp)},
                       Case{"pp2_none", 2, with("none", kPp)}, Case{"pp2_selective", 2, with("selective", kPp)},
                       Case{"pp2_full", 2, with("full", kPp)}, Case{"large_fsdp2_none", 2, with("none", kLarge)},
-                      Case{"large_fsdp2_full", 2, with("full", kLarge)}),
+                      Case{"large_fsdp2_full", 2, with("full", kLarge)},
+                      Case{"fsdp2_none_over_gloo", 2, with("none", over_gloo(kFsdp))},
+                      Case{"large_fsdp2_full_over_gloo", 2, with("full", over_gloo(kLarge))}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tests/faults/ranks.hpp"
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -16,6 +17,8 @@ std::vector<std::string> RanksTest::run(std::initializer_list<std::string> words
       saboteur,         "--training.steps=1000000",        "--metrics.log_freq=1",
       "--debug.seed=1", "--comm.train_timeout_seconds=60", "--comm.init_timeout_seconds=60"};
   out.insert(out.end(), more.begin(), more.end());
+  const char* backend = std::getenv("TITAN_TEST_CPU_BACKEND");
+  if (backend != nullptr) out.push_back(std::string("--comm.cpu_backend=") + backend);
   out.insert(out.end(), words.begin(), words.end());
   return out;
 }

@@ -19,7 +19,8 @@ class RanksTest : public TrainTest {
   /// For faults that only a deadline finds; other tests leave more time, for a machine that is busy.
   static constexpr const char* kShortTimeout = "--comm.train_timeout_seconds=5";
 
-  /// The words of the run: the tiny model for ever, and the plugins that misbehave.
+  /// The words of the run: the tiny model for ever, and the plugins that misbehave. The variable TITAN_TEST_CPU_BACKEND
+  /// names a backend for all.
   std::vector<std::string> run(std::initializer_list<std::string> words = {}) const;
   /// `titan launch --nproc-per-node N FLAGS... -- RUN`.
   Command launch(int num_ranks, const std::vector<std::string>& run,

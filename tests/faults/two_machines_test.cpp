@@ -66,9 +66,11 @@ class TwoMachinesTest : public RanksTest {
                                         "titan-b-" + std::to_string(::getpid())};
 };
 
+// In truth they are one, whose processes could share memory.
 TEST_F(TwoMachinesTest, TrainTogether) {
-  Process second = node(1, {"--training.steps=3"}).env("LOG_RANK", "0,3").start();
-  EXPECT_THAT(node(0, {"--training.steps=3"}).env("LOG_RANK", "0,3").run(),
+  const std::initializer_list<std::string> words = {"--training.steps=3", "--comm.cpu_backend=gloo"};
+  Process second = node(1, words).env("LOG_RANK", "0,3").start();
+  EXPECT_THAT(node(0, words).env("LOG_RANK", "0,3").run(),
               AllOf(ExitsWith(0), Says("[rank0]: "), Says("training completed: last step 3"), Not(Says("[rank1]: "))));
   EXPECT_THAT(second.wait(), AllOf(ExitsWith(0), Says("[rank3]: "), Not(Says("[rank2]: "))));
   for (const char* rank : {"rank_0.log", "rank_3.log", "rank_2.stderr.log"}) {
@@ -77,12 +79,12 @@ TEST_F(TwoMachinesTest, TrainTogether) {
 }
 
 TEST_F(TwoMachinesTest, AFailureOnOneEndsBoth) {
-  Process second = node(1, {})
+  Process second = node(1, {"--comm.cpu_backend=gloo"})
                        .env("TITAN_MISCHIEF", "kill")
                        .env("TITAN_MISCHIEF_AT", "step:2")
                        .env("TITAN_MISCHIEF_RANK", "3")
                        .start();
-  EXPECT_THAT(node(0, {}).run(), ExitsWith(69));
+  EXPECT_THAT(node(0, {"--comm.cpu_backend=gloo"}).run(), ExitsWith(69));
   EXPECT_THAT(second.wait(), AllOf(ExitsWith(137), Says("rank 3 failed first: it was killed by SIGKILL (9)")));
 }
 

@@ -30,7 +30,7 @@ RehearsalReport report_of(const Session& session, const Engine& engine, const co
   asked.mesh = mesh;
   asked.steps = request.steps;
   asked.all_ranks = request.all_ranks;
-  asked.on_cpu = config.string("training.device") == "cpu";
+  asked.over_gloo = config.string("training.device") == "cpu" && config.string("comm.cpu_backend") == "gloo";
   asked.make_rank = [&](std::int64_t rank) {
     stop_flag().check();
     LayoutRank made = make_checked_rank(session, engine, {&config, mesh, rank});

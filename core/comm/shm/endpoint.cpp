@@ -25,8 +25,8 @@ class Endpoint::Waiter {
  public:
   explicit Waiter(Endpoint& endpoint) : endpoint_(endpoint) { ++endpoint_.num_waiters_; }
   ~Waiter() {
-    --endpoint_.num_waiters_;
     const std::lock_guard lock(endpoint_.mutex_);
+    --endpoint_.num_waiters_;
     if (!endpoint_.is_idle_locked()) endpoint_.call_helper_locked();
   }
   Waiter(const Waiter&) = delete;

@@ -7,6 +7,7 @@ namespace {
 
 // Whoever makes a small call mostly waits for it next. Only what lies about for longer is the helper's.
 constexpr auto kNap = std::chrono::milliseconds(1);
+constexpr auto kLongNap = std::chrono::milliseconds(20);
 // While there are calls every now and then, nobody has to wake it.
 constexpr int kMostNaps = 50;
 
@@ -38,7 +39,9 @@ bool Endpoint::rest(std::unique_lock<std::mutex>& lock) {
       helper_called_.wait(lock, [&] { return helper_ends_ || !helper_sleeps_; });
       num_naps = 0;
     } else {
-      helper_called_.wait_for(lock, kNap, [&] { return helper_ends_ || helper_is_needed_; });
+      // Who waits calls the helper when something is left.
+      helper_called_.wait_for(lock, num_waiters_ > 0 ? kLongNap : kNap,
+                              [&] { return helper_ends_ || helper_is_needed_; });
     }
     const bool lies_about = !calls_.empty() && calls_.front().work.get() == first;
     const bool is_needed = std::exchange(helper_is_needed_, false) || lies_about || !lanes_.is_idle();

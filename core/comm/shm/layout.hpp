@@ -15,7 +15,7 @@ constexpr std::size_t kLine = 128;
 
 /// Collectives go in rounds, numbered through all calls of the channel. In each a rank has a buffer of its own, which
 /// it has again kNumBuffers rounds later. What all ranks have in flight should stay in the processors' caches.
-constexpr std::size_t kNumBuffers = 4;
+constexpr std::size_t kNumBuffers = 8;
 constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
 
 /// Sends from one rank to another go in chunks.

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr auto kAwake = microseconds(30);
+constexpr auto kAwake = microseconds(15);
 constexpr auto kYielding = microseconds(150);
 // A work may also end without a bell: when another thread fails it.
 constexpr auto kLongestSleep = milliseconds(5);

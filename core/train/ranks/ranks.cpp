@@ -4,6 +4,15 @@
 #include "titan/abi/observer.h"
 
 namespace titan::train {
+namespace {
+
+comm::CpuBackend cpu_backend(const config::Config& config) {
+  const std::string name = config.string("comm.cpu_backend");
+  if (name == "gloo") return comm::CpuBackend::gloo;
+  return name == "shm" ? comm::CpuBackend::shm : comm::CpuBackend::automatic;
+}
+
+}  // namespace
 
 using config::Axis;
 
@@ -13,7 +22,7 @@ Ranks::Ranks(const EngineRun& run, std::chrono::milliseconds init_timeout) : com
       world_ = std::make_unique<comm::ThreadWorld>(run.mesh);
       owned_ = world_->join(0);
     } else {
-      owned_ = comm::connect(run.mesh, run.ranks, init_timeout);
+      owned_ = comm::connect(run.mesh, run.ranks, init_timeout, at::kCPU, cpu_backend(*run.config));
     }
     communicator_ = owned_.get();
   }

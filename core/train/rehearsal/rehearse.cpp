@@ -111,7 +111,7 @@ class Rehearsal {
   }
 
   void run_column(const Column& column) {
-    comm::FakeWorld world(request_.mesh, request_.on_cpu);
+    comm::FakeWorld world(request_.mesh, request_.over_gloo);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < column.ranks.size(); ++i) {
       threads.emplace_back([&, i] {

@@ -41,6 +41,7 @@ TEST_F(CoreOptionsTest, NamesAndDefaults) {
                          "checkpoint.last_save_model_only true",
                          "checkpoint.load_only false",
                          "checkpoint.load_step -1",
+                         "comm.cpu_backend auto",
                          "comm.init_timeout_seconds 300",
                          "comm.mode default",
                          "comm.trace_buf_size 20000",
