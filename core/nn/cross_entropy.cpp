@@ -39,6 +39,7 @@ class CrossEntropyFunction : public torch::autograd::Function<CrossEntropyFuncti
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    refuse_second_derivative("cross_entropy");
     const auto saved = context->get_saved_variables();
     const at::Tensor &logits = saved[0], &labels = saved[1], &tops = saved[2], &inverse_sums = saved[3];
     const std::int64_t rows = logits.size(0), vocab = logits.size(1);

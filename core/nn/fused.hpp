@@ -1,7 +1,11 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 
+#include <string_view>
+
+#include "core/base/error.hpp"
 #include "core/tensor/kernel_choice.hpp"
 #include "core/tensor/values.hpp"
 
@@ -23,6 +27,12 @@ void with_element_type(const at::Tensor& tensor, Body body) {
   } else {
     body(at::BFloat16{});
   }
+}
+
+/// Throws in a backward whose results are to be differentiated once more: what a kernel writes would count as constant.
+inline void refuse_second_derivative(std::string_view kernel) {
+  if (!at::GradMode::is_enabled()) return;
+  throw PluginError("[", kernel, "] our own kernels are differentiated once: TITAN_DISABLE_KERNELS=", kernel);
 }
 
 /// Rows that one thread should get at least, so that it has work for some 10 us.

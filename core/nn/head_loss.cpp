@@ -1,6 +1,5 @@
 #include "core/nn/head_loss.hpp"
 
-#include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
@@ -49,7 +48,7 @@ class WeightGradient {
       at::mm_out(product_, transposed, hidden);
       add_product();
     } else if (is_begun_) {
-      at::addmm_out(sum_, sum_, transposed, hidden);
+      sum_.addmm_(transposed, hidden);
     } else {
       at::mm_out(sum_, transposed, hidden);
     }
@@ -156,9 +155,7 @@ class HeadLossFunction : public torch::autograd::Function<HeadLossFunction> {
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     auto& saved = context->saved_data;
-    if (at::GradMode::is_enabled()) {
-      throw PluginError("[head_loss] the loss cannot be differentiated twice: TITAN_DISABLE_KERNELS=head_loss");
-    }
+    refuse_second_derivative("head_loss");
     if (saved.empty()) {
       throw PluginError("[head_loss] backward runs once through a loss: TITAN_DISABLE_KERNELS=head_loss");
     }

@@ -75,6 +75,7 @@ class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    refuse_second_derivative("rms_norm");
     const auto saved = context->get_saved_variables();
     const variable_list found = differentiate(grads[0].contiguous(), {}, saved[0], saved[1], saved[2]);
     return {found[0], found[1], {}};
@@ -105,6 +106,7 @@ class AddRmsNormFunction : public torch::autograd::Function<AddRmsNormFunction> 
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    refuse_second_derivative("rms_norm");
     const auto saved = context->get_saved_variables();
     const variable_list found =
         differentiate(grads[0].contiguous(), grads[1].contiguous(), saved[0], saved[1], saved[2]);

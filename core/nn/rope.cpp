@@ -52,6 +52,7 @@ class RopeFunction : public torch::autograd::Function<RopeFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    refuse_second_derivative("rope");
     const auto saved = context->get_saved_variables();
     const variable_list back = rotated(grads[0].contiguous(), grads[1].contiguous(), saved[0], saved[1], -1);
     return {back[0], back[1], {}, {}};

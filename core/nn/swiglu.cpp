@@ -36,6 +36,7 @@ class SwigluFunction : public torch::autograd::Function<SwigluFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    refuse_second_derivative("swiglu");
     const auto saved = context->get_saved_variables();
     const at::Tensor &gate = saved[0], &up = saved[1], grad = grads[0].contiguous();
     at::Tensor grad_gate = at::empty_like(gate), grad_up = at::empty_like(up);

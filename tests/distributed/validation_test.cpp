@@ -18,8 +18,9 @@ using config::Degrees;
 
 /// Steps of two micro-batches, which go through a pipeline together. Validation has five batches: no whole number of
 /// groups.
-RankRuns run_of(const Degrees& degrees, const std::string& preset = "llama3_parity") {
-  RankRuns runs = parity_run(degrees, kDouble, 2, preset);
+RankRuns run_of(const Degrees& degrees, const std::string& preset = "llama3_parity",
+                const Tolerance& tolerance = kDouble) {
+  RankRuns runs = parity_run(degrees, tolerance, 2, preset);
   const std::string group = degrees[0] > 1 ? "2" : "1";
   runs.settings.insert(
       runs.settings.end(),
@@ -65,6 +66,15 @@ TEST(Validation, IsOneRanksUnderEachSchedule) {
     RankRuns runs = run_of({2, 1, 1, 1, 1});
     runs.settings.push_back({"parallelism.pipeline_parallel_schedule", schedule});
     expect_validation(runs, one_ranks());
+  }
+}
+
+TEST(Validation, IsTheSameWithoutLogits) {
+  for (const Degrees& degrees : {kOneRank, Degrees{1, 1, 2, 1, 1}, Degrees{2, 1, 1, 1, 1}}) {
+    for (const train::ValidationResult& mine : validations(run_of(degrees, "llama3_parity", kSingle))) {
+      EXPECT_EQ(mine.num_tokens, one_ranks().num_tokens);
+      EXPECT_LT(relative_difference(mine.loss, one_ranks().loss), 1e-5) << "fp64 has logits";
+    }
   }
 }
 

