@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,6 +15,8 @@ namespace titan::app {
 namespace {
 
 constexpr const char* kQuery = "titan_engine_query_v1";
+
+constinit std::atomic<bool> is_open{false};
 
 /// dlopen does not say why it could not map a library: where addresses are limited it is that.
 bool lacks_address_space(std::string_view reason) {
@@ -33,7 +36,10 @@ void* open_library(const std::filesystem::path& path) {
   // Lazily, for libtorch: most of its functions are never called. The engine itself is linked with -z now, so that one
   // it lacks is found here.
   void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (library != nullptr) return library;
+  if (library != nullptr) {
+    is_open = true;
+    return library;
+  }
   const char* reason = ::dlerror();
   if (reason != nullptr && lacks_address_space(reason)) {
     throw ResourceError("[engine] out of memory: no room for the engine library and libtorch: ", path.native(), ": ",
@@ -61,5 +67,7 @@ const Engine& open_engine(const std::filesystem::path& path) {
   engine->attach(&spdlog_sink, [] { return &breadcrumb(); });
   return *engine;
 }
+
+bool is_engine_open() { return is_open; }
 
 }  // namespace titan::app

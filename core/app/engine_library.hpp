@@ -13,4 +13,7 @@ std::filesystem::path engine_path();
 /// open as long as the process. InputError names what is missing and the remedy; AbiError: it is of another build.
 const Engine& open_engine(const std::filesystem::path& path);
 
+/// Whether libtorch has been loaded with the engine.
+bool is_engine_open();
+
 }  // namespace titan::app

@@ -1,9 +1,8 @@
-#include <unistd.h>
-
 #include <exception>
 
 #include "core/app/completion.hpp"
 #include "core/app/last_resort.hpp"
+#include "core/app/leave.hpp"
 #include "core/app/output.hpp"
 #include "core/app/program_begin.hpp"
 #include "core/app/rank_outcome.hpp"
@@ -30,7 +29,5 @@ int main(int argc, char** argv) {
   }
   titan::app::tell_launcher(verdict);
   titan::app::mark_complete();
-  // Threads that wait for lost peers may never end, and destructors at exit would wait for them.
-  if (verdict.status != 0 && titan::app::has_peers()) ::_exit(verdict.status);
-  return verdict.status;
+  return titan::app::leave(verdict.status);
 }
