@@ -246,6 +246,14 @@ case_symbols_of_cuda() {
   expect_symbols_found "libtitan_cuda.so: must export titan_cuda_query_v1 alone, exports: another"
 }
 
+case_symbols_of_an_instruction_set() {
+  set_up_build
+  mkdir -p "$build/core/nn/kernels"
+  echo 'inline int shared() { return 1; } int mine() { return shared(); }' |
+    compile "$build/core/nn/kernels/level_avx2.cpp.o" -c -O0
+  expect_symbols_found "level_avx2.cpp.o: compiled for one instruction set, and shares with all files: shared()"
+}
+
 case_symbols_linked_cuda() {
   set_up_build
   echo | compile "$T/libnccl.so.2" -shared -fPIC -Wl,-soname,libnccl.so.2
@@ -289,7 +297,7 @@ set_up_valgrind() {
   write_script "$T/bin/valgrind" <<EOF
 #!/bin/sh
 out=\$(printf '%s\\n' "\$@" | sed -n 's/--callgrind-out-file=//p')
-cat >"\$out" <<END
+cat >"\$out.1" <<END
 version: 1
 events: Ir
 
@@ -310,6 +318,7 @@ ob=(2)
 fn=(2)
 5 900000
 END
+cp "\$out.1" "\$out.2"
 EOF
   echo 9460 >"$T/count"
   echo 100 >"$T/calls"

@@ -43,7 +43,6 @@ struct AttentionTask {
 /// The kernels of one instruction set.
 struct AttentionLevel {
   std::string_view name;
-  bool (*is_supported)();  // by this processor
   /// Bytes that a task with so many keys needs, aligned to 64.
   std::int64_t (*workspace_size)(const Attention& attention, std::int64_t num_keys);
   void (*forward)(const Attention& attention, const AttentionTask& task, std::byte* workspace);

@@ -47,8 +47,8 @@ std::int64_t workspace_size(const Attention& attention, std::int64_t num_keys) {
   return round_up((forward > backward ? forward : backward) * static_cast<std::int64_t>(sizeof(float)), 64);
 }
 
-constexpr AttentionLevel make_level(std::string_view name, bool (*is_supported)()) {
-  return {name, is_supported, workspace_size, run_task<Forward>, run_task<Backward>};
+constexpr AttentionLevel make_level(std::string_view name) {
+  return {name, workspace_size, run_task<Forward>, run_task<Backward>};
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 namespace titan::nn::kernels {
 
-extern const AttentionLevel kAttentionAvx2 =
-    make_level("avx2", [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; });
+extern const AttentionLevel kAttentionAvx2 = make_level("avx2");
 
 }  // namespace titan::nn::kernels

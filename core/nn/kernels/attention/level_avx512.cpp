@@ -2,9 +2,6 @@
 
 namespace titan::nn::kernels {
 
-extern const AttentionLevel kAttentionAvx512 = make_level("avx512", [] {
-  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-});
+extern const AttentionLevel kAttentionAvx512 = make_level("avx512");
 
 }  // namespace titan::nn::kernels

@@ -2,6 +2,6 @@
 
 namespace titan::nn::kernels {
 
-extern const AttentionLevel kAttentionPortable = make_level("default", [] { return true; });
+extern const AttentionLevel kAttentionPortable = make_level("default");
 
 }  // namespace titan::nn::kernels
