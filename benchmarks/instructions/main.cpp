@@ -1,12 +1,12 @@
 // Training steps of a tiny model for callgrind, on one thread, from fixed weights and text: only the steps after those
-// that fill caches are counted. tools/check_instructions runs it and reads the counts.
+// that fill caches are counted. Writes one profile in float32, then one in bfloat16. tools/check_instructions runs it
+// and reads the counts.
 
 #include <ATen/Parallel.h>
 #include <valgrind/callgrind.h>
 
 #include <cstdio>
 #include <exception>
-#include <string_view>
 
 #include "benchmarks/train_step/model.hpp"
 #include "core/tensor/allocator.hpp"
@@ -31,28 +31,25 @@ Case tiny(bool bf16) {
 }
 
 void run(bool bf16) {
-  tensor::install_cpu_allocator();
-  at::set_num_threads(1);
   TitanRun titan(tiny(bf16), {TITAN_ASSETS_FOLDER "/corpus", TITAN_ASSETS_FOLDER "/tokenizer"});
   for (int step = 0; step < kWarmUp; ++step) titan.step();
   double loss = 0;
   CALLGRIND_START_INSTRUMENTATION;
   for (int step = 0; step < kSteps; ++step) loss = titan.step().loss;
   CALLGRIND_STOP_INSTRUMENTATION;
-  std::printf("%d steps, loss %.6f\n", kSteps, loss);
+  CALLGRIND_DUMP_STATS;
+  std::printf("%s: %d steps, loss %.6f\n", bf16 ? "bf16" : "fp32", kSteps, loss);
 }
 
 }  // namespace
 }  // namespace titan::benchmark
 
-int main(int argc, char** argv) {
-  const std::string_view dtype = argc == 2 ? argv[1] : "";
-  if (dtype != "fp32" && dtype != "bf16") {
-    std::fputs("usage: steps fp32|bf16\n", stderr);
-    return 64;
-  }
+int main() {
   try {
-    titan::benchmark::run(dtype == "bf16");
+    titan::tensor::install_cpu_allocator();
+    at::set_num_threads(1);
+    titan::benchmark::run(false);
+    titan::benchmark::run(true);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "steps: %s\n", error.what());
     return 1;

@@ -353,6 +353,10 @@ case_instructions() {
 
 case_instructions_skipped() {
   set_up_valgrind
+  check_instructions
+  expect_rc 77
+  expect_says "skipped: no figures are written down yet"
+  echo '{}' >"$T/figures.json"
   rm "$build/benchmarks/instructions/steps"
   check_instructions
   expect_rc 77
