@@ -31,8 +31,8 @@ bool Collective::advance() {
   // Calls of a channel are made one after the other: only now is it known where this one begins.
   if (!is_begun_) first_round_ = seat_.next_round;
   is_begun_ = true;
-  // The oldest round first: its data are still in the caches.
-  const bool moved = try_collect() || try_combine() || try_publish();
+  // The others need what this rank publishes before anything else.
+  const bool moved = try_publish() || try_combine() || try_collect();
   if (is_done()) seat_.next_round = first_round_ + num_rounds_;
   return moved;
 }

@@ -15,6 +15,7 @@ constexpr const char* kVerdict = "shm/verdict";
 constexpr char kYes = '+', kNo = '-';
 
 std::string answer_key(std::size_t position) { return concat("shm/answer/", position); }
+std::string heard_key(std::size_t position) { return concat("shm/heard/", position); }
 
 /// One rank's way to the agreement.
 class Meeting {
@@ -30,8 +31,13 @@ class Meeting {
     const bool is_first = position_ == 0;
     if (!is_first) store_.set(answer_key(position_), mark(problem));
     const std::string verdict = is_first ? judge(std::move(problem)) : store_.get_to_str(kVerdict);
-    if (verdict.front() == kNo) return {nullptr, verdict.substr(1)};
-    return {std::move(segment_), {}};
+    if (verdict.front() == kYes) return {std::move(segment_), {}};
+    // It may end the run: nobody should learn that from another rank's failure.
+    if (!is_first) store_.set(heard_key(position_), std::string(1, kYes));
+    for (std::size_t position = 1; is_first && position < members_.size(); ++position) {
+      store_.get_to_str(heard_key(position));
+    }
+    return {nullptr, verdict.substr(1)};
   }
 
  private:
@@ -76,7 +82,10 @@ Agreement meet(const BackendParts& parts) { return Meeting(parts).hold(); }
 void decline(const BackendParts& parts) {
   const auto position = static_cast<std::size_t>(parts.facts.position);
   const std::string text = concat(kNo, "rank ", parts.facts.members[position], ": its comm.cpu_backend is gloo");
-  if (position != 0) return parts.store->set(answer_key(position), text);
+  if (position != 0) {
+    parts.store->set(answer_key(position), text);
+    return parts.store->set(heard_key(position), std::string(1, kYes));
+  }
   parts.store->set(kOffer, text);
   parts.store->set(kVerdict, text);
 }

@@ -7,8 +7,8 @@
 
 namespace titan::comm::shm {
 
-/// How a thread waits for other ranks: first awake, for they are often there within microseconds; then letting others
-/// have the processor; then asleep, until the bell rings.
+/// How a thread waits for other ranks: first awake, for they are often there within microseconds, then asleep, until
+/// the bell rings.
 class Patience {
  public:
   using Clock = std::chrono::steady_clock;

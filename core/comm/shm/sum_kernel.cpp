@@ -2,6 +2,13 @@
 
 #include "core/nn/kernels/vector.hpp"
 
+// What is read is not what an earlier element wrote, though arrays may be the same.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TITAN_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define TITAN_INDEPENDENT
+#endif
+
 namespace titan::comm::shm {
 namespace {
 
@@ -24,7 +31,7 @@ constexpr std::int64_t kBlock = 1024;
 
 template <class T>
 TITAN_INLINE void sum_two(T* out, const T* a, const T* b, std::int64_t n) {
-#pragma GCC ivdep
+  TITAN_INDEPENDENT
   for (std::int64_t i = 0; i < n; ++i) store(out[i], load(a[i]) + load(b[i]));
 }
 
