@@ -1,5 +1,8 @@
 // The thread that carries out an endpoint's calls while nobody waits for them.
 #include "core/comm/shm/endpoint.hpp"
+
+#include <utility>
+
 #include "core/comm/shm/patience.hpp"
 
 namespace titan::comm::shm {
