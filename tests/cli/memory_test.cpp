@@ -181,7 +181,8 @@ TEST_P(OutOfMemory, IsReportedWithoutSnapshotsToo) {
 INSTANTIATE_TEST_SUITE_P(
     Phases, OutOfMemory,
     testing::Values(Phase{"init", 0, {}}, Phase{"load", 0, {"--checkpoint.enable", "--training.steps=9"}},
-                    Phase{"forward", 2, {}}, Phase{"backward", 2, {}}, Phase{"optimizer", 1, {}},
+                    Phase{"forward", 2, {}}, Phase{"backward", 2, {}},
+                    Phase{"optimizer", 1, {"--optimizer.implementation=for-loop"}},
                     Phase{"validation", 1, {"--validator.enable", "--validator.freq=1", "--validator.steps=1"}},
                     Phase{"save", 1, {"--checkpoint.enable", "--checkpoint.interval=1"}}),
     [](const auto& param) { return param.param.name; });
@@ -211,7 +212,8 @@ TEST_F(MemoryTest, ALimitThatIsPassedInACallOfRanksIsNoLossOfAConnection) {
     const Outcome outcome =
         titan({"launch", "--nproc-per-node", "2", "--", "train", "--module", "llama3", "--config", "llama3_debugmodel"})
             .args({"--training.num_tokens_per_microbatch_per_dp_rank=256", "--training.max_context_length=128",
-                   "--training.num_threads=1", "--training.steps=2", "--debug.memory_limit_gib", limit})
+                   "--training.num_threads=1", "--training.steps=2", "--debug.memory_limit_gib", limit,
+                   "--comm.cpu_backend=gloo"})
             .args({"--dump_folder", dump_folder(), "--hf_assets_path", source("tests/assets/tokenizer"),
                    "--dataloader.dataset_path", source("tests/assets/corpus")})
             .run();
@@ -222,9 +224,9 @@ TEST_F(MemoryTest, ALimitThatIsPassedInACallOfRanksIsNoLossOfAConnection) {
 }
 
 TEST_F(MemoryTest, WhatTheSystemDoesNotGiveIsReportedToo) {
-  // The logits of one micro-batch are 2 GiB.
+  // One micro-batch wants some 5 GiB.
   const Outcome outcome =
-      snapshot_run({"--training.num_tokens_per_microbatch_per_dp_rank=262144", "--dataloader.num_prefetch_batches=0"})
+      snapshot_run({"--training.num_tokens_per_microbatch_per_dp_rank=1048576", "--dataloader.num_prefetch_batches=0"})
           .address_space(std::uint64_t{3} << 30U)
           .run();
   EXPECT_THAT(outcome, ExitsWith(71));

@@ -119,7 +119,7 @@ TEST_F(Llama3Model, ABlockRunsItsParts) {
   EXPECT_THAT(tree_->calls(), ::testing::IsSupersetOf({"titan.rope", "titan.attention", "titan.swiglu"}));
   EXPECT_EQ(std::ranges::count(tree_->calls(), "titan.linear"), 7);
   EXPECT_EQ(std::ranges::count(tree_->calls(), "titan.rms_norm"), 2);
-  EXPECT_EQ(std::ranges::count(tree_->calls(), "aten::add.Tensor"), 2);
+  EXPECT_EQ(std::ranges::count(tree_->calls(), "aten::add.Tensor"), 1) << "the other one is part of ffn_norm";
   for (const titan_tensor tensor : {x, positions, out[0]}) FakeTree::release(tensor);
 }
 

@@ -24,8 +24,8 @@ TEST(Linear, MultipliesByTheTransposedWeight) {
 
 // Large enough for the fast products, where the processor has them.
 TEST(Linear, LargeProductsAndTheirGradientsAgreeWithFloat64) {
-  const at::Tensor weight = at::randn({257, 131}), x = at::randn({3, 200, 131}).requires_grad_(),
-                   grad = at::randn({3, 200, 257});
+  const at::Tensor weight = at::randn({515, 509}), x = at::randn({3, 400, 509}).requires_grad_(),
+                   grad = at::randn({3, 400, 515});
   LeafTree leaf("titan.linear", {}, {{"weight", weight}});
   const at::Tensor wide_weight = weight.to(at::kDouble).requires_grad_(),
                    wide_x = x.detach().to(at::kDouble).requires_grad_();
@@ -38,12 +38,12 @@ TEST(Linear, LargeProductsAndTheirGradientsAgreeWithFloat64) {
 }
 
 TEST(Linear, TakesLargeInputsOfAnyLayout) {
-  const at::Tensor weight = at::randn({256, 128}), x = at::randn({128, 4, 160}).permute({1, 2, 0});
+  const at::Tensor weight = at::randn({512, 512}), x = at::randn({512, 4, 160}).permute({1, 2, 0});
   LeafTree leaf("titan.linear", {}, {{"weight", weight}});
   const at::Tensor out = leaf({x}).front();
   EXPECT_TRUE(out.allclose(at::linear(x, weight), 1e-5, 1e-4));
   out.sum().backward();  // a gradient that is expanded
-  EXPECT_TRUE(leaf.gradient("weight").allclose(x.flatten(0, 1).sum(0).expand({256, 128}), 1e-4, 1e-3));
+  EXPECT_TRUE(leaf.gradient("weight").allclose(x.flatten(0, 1).sum(0).expand({512, 512}), 1e-4, 1e-3));
 }
 
 TEST(Linear, WrongInputsAreNamed) {

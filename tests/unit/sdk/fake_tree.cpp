@@ -151,7 +151,7 @@ struct FakeTreeCallbacks {
     if (titan_error* error = current->maybe_fail("call")) return error;
     const FakeTree::Module& module = current->modules_.at(id);
     if (module.forward != nullptr) return module.forward(module.self, nullptr, in, num_in, out, num_out);
-    current->run_leaf(module, in, out);
+    current->run_leaf(module, in, out, num_out);
     return nullptr;
   }
 };
@@ -196,12 +196,13 @@ titan_error* FakeTree::maybe_fail(const char* function) {
   return host_.table()->error_new(host_.table(), TITAN_ERROR_IO, {text.data(), text.size()});
 }
 
-void FakeTree::run_leaf(const Module& module, const titan_tensor* in, titan_tensor* out) {
+void FakeTree::run_leaf(const Module& module, const titan_tensor* in, titan_tensor* out, std::uint32_t num_out) {
   calls_.push_back(module.kind);
   std::vector<std::int64_t> shape = of(in[0]).sizes;
   if (module.kind == "titan.linear") shape.back() = module.parameters.at(0).shape.at(0);
   if (module.kind == "titan.embedding") shape.push_back(module.parameters.at(0).shape.at(1));
   if (module.kind == "titan.cross_entropy") shape.clear();
+  if (module.kind == "titan.rms_norm" && num_out == 2) out[1] = make(of(in[0]).sizes);
   if (module.kind == "titan.rope") out[1] = make(of(in[1]).sizes);
   out[0] = make(std::move(shape));
 }

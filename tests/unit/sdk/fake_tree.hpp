@@ -73,7 +73,7 @@ class FakeTree {
  private:
   friend struct FakeTreeCallbacks;
   titan_error* maybe_fail(const char* function);
-  void run_leaf(const Module& module, const titan_tensor* in, titan_tensor* out);
+  void run_leaf(const Module& module, const titan_tensor* in, titan_tensor* out, std::uint32_t num_out);
 
   FakeHost& host_;
   titan_tree_v1 tree_{};

@@ -15,8 +15,9 @@ namespace {
 using Sizes = std::array<std::int64_t, 3>;  // m, k, n
 
 // From too small for the fast way to odd in every dim, deep, wide and flat.
-constexpr std::array kShapes = {Sizes{3, 5, 7},      Sizes{16, 16, 16},    Sizes{129, 257, 255}, Sizes{17, 4099, 131},
-                                Sizes{2048, 64, 65}, Sizes{16, 16, 40000}, Sizes{300, 1, 300},   Sizes{0, 40, 50}};
+constexpr std::array kShapes = {Sizes{3, 5, 7},        Sizes{16, 16, 16},    Sizes{129, 257, 255}, Sizes{17, 4099, 131},
+                                Sizes{2048, 64, 65},   Sizes{16, 16, 40000}, Sizes{300, 1, 300},   Sizes{0, 40, 50},
+                                Sizes{1031, 509, 515}, Sizes{17, 8191, 1001}};
 
 at::Tensor random(std::int64_t rows, std::int64_t columns) { return at::randn({rows, columns}); }
 
@@ -115,10 +116,10 @@ TEST(Products, CanBeTakenOutForAComparison) {
 }
 
 TEST(Products, OtherFactorsOfASumAreKept) {
-  const at::Tensor a = random(600, 300), b = random(300, 200), sum = random(600, 200);
+  const at::Tensor a = random(1200, 600), b = random(600, 400), sum = random(1200, 400);
   const at::Tensor expected = sum * 0.5 + at::mm(a, b) * 2;
   EXPECT_TRUE(sum.clone().addmm_(a, b, 0.5, 2).allclose(expected, 1e-5, 1e-3));
-  EXPECT_TRUE(random(1, 200).zero_().expand({600, 200}).clone().addmm_(a, b).allclose(at::mm(a, b), 1e-5, 1e-3));
+  EXPECT_TRUE(random(1, 400).zero_().expand({1200, 400}).clone().addmm_(a, b).allclose(at::mm(a, b), 1e-5, 1e-3));
 }
 
 TEST(Products, OfWrongSizesAreRefused) { EXPECT_THROW(at::mm(random(512, 512), random(511, 512)), c10::Error); }
