@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/base/clock.hpp"
+#include "core/tensor/parallel.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -63,7 +64,7 @@ double peak_flops(bool is_bfloat16) {
   const auto num_threads = static_cast<std::int64_t>(at::get_num_threads());
   std::atomic<float> kept{0};
   const double begin = monotonic_seconds();
-  at::parallel_for(0, num_threads, 1, [&](std::int64_t first, std::int64_t last) {
+  tensor::parallel_for(0, num_threads, 1, [&](std::int64_t first, std::int64_t last) {
     for (; first < last; ++first) kept = loop.run(kRounds);
   });
   const double seconds = monotonic_seconds() - begin;
