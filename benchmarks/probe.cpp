@@ -40,4 +40,20 @@ bool is_steady(const Probe& probe, const Probe& usual) {
   return std::abs(probe.product / usual.product - 1) <= 0.2 && std::abs(probe.copy / usual.copy - 1) <= 0.2;
 }
 
+std::vector<double> steady_values(const std::vector<double>& values, const std::vector<Probe>& probes) {
+  const Probe usual = usual_probe(probes);
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    if (is_steady(probes[i], usual)) kept.push_back(values[i]);
+  }
+  return kept;
+}
+
+std::vector<double> steady_ratios(const std::vector<double>& numerators, const std::vector<double>& denominators,
+                                  const std::vector<Probe>& probes) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < probes.size(); ++i) ratios.push_back(numerators[i] / denominators[i]);
+  return steady_values(ratios, probes);
+}
+
 }  // namespace titan::benchmark

@@ -1,38 +1,30 @@
 // Causal attention, forward and backward: titan's kernel beside libtorch's, alternating in one process.
 
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/randn.h>
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "benchmarks/pair_main.hpp"
 #include "benchmarks/peak.hpp"
 #include "benchmarks/probe.hpp"
 #include "benchmarks/ratio.hpp"
 #include "core/base/clock.hpp"
 #include "core/nn/flash_attention.hpp"
 #include "core/nn/kernels/attention/levels.hpp"
-#include "core/tensor/allocator.hpp"
 
 namespace titan::benchmark {
 namespace {
 
 struct Case {
   std::int64_t rows, length, heads, kv_heads, dim;
-};
-
-struct Arguments {
-  int pairs = 15;
-  int threads = 0;  // 0: libtorch's default
 };
 
 double seconds_of(const std::function<void()>& body) {
@@ -46,11 +38,7 @@ struct Pairs {
   std::vector<double> ours, theirs;
 
   void print(const char* what, double flops, double peak, const std::vector<Probe>& probes) const {
-    const Probe usual = usual_probe(probes);
-    std::vector<double> kept;
-    for (std::size_t i = 0; i < probes.size(); ++i) {
-      if (is_steady(probes[i], usual)) kept.push_back(theirs[i] / ours[i]);
-    }
+    const std::vector<double> kept = steady_ratios(theirs, ours, probes);
     const Interval interval = bootstrap_median(kept);
     const double achieved = flops / median(ours), attained = flops / median(theirs);
     std::printf(
@@ -61,7 +49,7 @@ struct Pairs {
   }
 };
 
-void measure(const Case& chosen, at::ScalarType type, const Arguments& arguments) {
+void measure(const Case& chosen, at::ScalarType type, const PairArguments& arguments) {
   const auto made = [&](std::int64_t heads) {
     return at::randn({chosen.rows, chosen.length, heads, chosen.dim}).to(type).transpose(1, 2);
   };
@@ -101,31 +89,7 @@ void measure(const Case& chosen, at::ScalarType type, const Arguments& arguments
   std::fflush(stdout);
 }
 
-[[noreturn]] void show_usage() {
-  std::fputs("usage: attention [--pairs=N] [--threads=N]\nTITAN_CPU_CAPABILITY chooses a lower instruction set\n",
-             stderr);
-  std::exit(64);
-}
-
-Arguments read(int argc, char** argv) {
-  Arguments read;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word.starts_with("--pairs=")) {
-      read.pairs = std::atoi(argv[i] + 8);
-    } else if (word.starts_with("--threads=")) {
-      read.threads = std::atoi(argv[i] + 10);
-    } else {
-      show_usage();
-    }
-  }
-  return read;
-}
-
-void run(const Arguments& arguments) {
-  tensor::install_cpu_allocator();
-  if (arguments.threads > 0) at::set_num_threads(arguments.threads);
-  const at::NoGradGuard no_grad;
+void run(const PairArguments& arguments) {
   const Case cases[] = {
       {8, 2048, 16, 16, 16}, {1, 2048, 8, 8, 64}, {1, 2048, 8, 8, 128}, {1, 2048, 8, 2, 128}, {1, 128, 16, 16, 16}};
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
@@ -137,11 +101,7 @@ void run(const Arguments& arguments) {
 }  // namespace titan::benchmark
 
 int main(int argc, char** argv) {
-  try {
-    titan::benchmark::run(titan::benchmark::read(argc, argv));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "attention: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return titan::benchmark::pair_main(
+      {.name = "attention", .more_usage = "TITAN_CPU_CAPABILITY chooses a lower instruction set\n"}, argc, argv,
+      titan::benchmark::run);
 }

@@ -93,10 +93,7 @@ class Bench {
   void print(const Case& tested, const std::vector<double>& ours, const std::vector<double>& theirs,
              const std::vector<double>& copies, const std::vector<Probe>& probes) const {
     const Probe usual = usual_probe(probes);
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < probes.size(); ++i) {
-      if (is_steady(probes[i], usual)) ratios.push_back(theirs[i] / ours[i]);
-    }
+    const std::vector<double> ratios = steady_ratios(theirs, ours, probes);
     const Interval interval = bootstrap_median(ratios);
     const auto rate = [&](const std::vector<double>& seconds) {
       return static_cast<double>(tested.bytes) / median(seconds) / 1e9;

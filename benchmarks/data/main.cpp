@@ -54,22 +54,18 @@ void report_factor(const Arguments& arguments, double tokens_per_second) {
 void run(const Arguments& arguments) {
   Pipeline pipeline(arguments.inputs);
   pipeline.make(kBatches);
-  std::vector<double> rates, reads, ratios;
+  std::vector<double> rates, reads;
   std::vector<Probe> probes;
   for (int pair = 0; pair < arguments.pairs; ++pair) {
     probes.push_back(measure_probe());
     const Passage made = pipeline.make(kBatches), read = pipeline.read(made.tokens);
     rates.push_back(made.tokens / made.seconds);
     reads.push_back(read.tokens / read.seconds);
-    ratios.push_back(reads.back() / rates.back());
   }
   std::printf("pipeline %.0f tokens/s on one thread, reading alone %.0f tokens/s\n", median(rates), median(reads));
   if (arguments.pipeline_only) return;
   const Probe usual = usual_probe(probes);
-  std::vector<double> kept;
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (is_steady(probes[i], usual)) kept.push_back(ratios[i]);
-  }
+  const std::vector<double> kept = steady_ratios(reads, rates, probes);
   const Interval interval = bootstrap_median(kept);
   std::printf("time of a token over that of reading it: %.2f (95 %% interval %.2f to %.2f, %zu steady pairs)\n",
               interval.median, interval.low, interval.high, kept.size());

@@ -1,23 +1,20 @@
 // Every matrix product of a llama3_debugmodel step: titan's way beside libtorch's default, alternating in one process.
 
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randn.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include "benchmarks/pair_main.hpp"
 #include "benchmarks/peak.hpp"
 #include "benchmarks/probe.hpp"
 #include "benchmarks/ratio.hpp"
 #include "benchmarks/stopwatch.hpp"
-#include "core/tensor/allocator.hpp"
 #include "core/tensor/products.hpp"
 
 namespace titan::benchmark {
@@ -34,12 +31,6 @@ constexpr Weight kWeights[] = {{"wq wk wv", 256, 256, 18},
                                {"w2", 256, 768, 6},
                                {"output", 2048, 256, 1}};
 
-struct Arguments {
-  int pairs = 15;
-  int threads = 0;  // 0: libtorch's default
-  Time time = Time::wall;
-};
-
 /// Seconds of one product. Small ones run often enough to be seen.
 double seconds_of(Time time, bool is_ours, const at::Tensor& a, const at::Tensor& b, int repeats) {
   std::optional<tensor::WithoutFastProducts> plain;
@@ -55,8 +46,8 @@ struct Times {
 };
 
 /// Runs one product both ways in turn. `peak`, the best seen so far, is kept up to date.
-Times measure(const char* name, const char* what, const at::Tensor& a, const at::Tensor& b, const Arguments& arguments,
-              double& peak) {
+Times measure(const char* name, const char* what, const at::Tensor& a, const at::Tensor& b,
+              const PairArguments& arguments, double& peak) {
   const double flops = 2.0 * static_cast<double>(a.size(0) * a.size(1) * b.size(1));
   const int repeats = std::clamp(static_cast<int>(5e8 / flops), 1, 200);
   std::vector<double> ours, theirs, ratios;
@@ -89,7 +80,7 @@ Times measure(const char* name, const char* what, const at::Tensor& a, const at:
   return {median(ours), median(theirs)};
 }
 
-void measure_step(std::int64_t tokens, at::ScalarType type, const Arguments& arguments) {
+void measure_step(std::int64_t tokens, at::ScalarType type, const PairArguments& arguments) {
   std::printf("%s, %lld tokens, %d threads, %d pairs after one to warm up\n", type == at::kFloat ? "fp32" : "bf16",
               static_cast<long long>(tokens), at::get_num_threads(), arguments.pairs);
   Times step{};
@@ -110,34 +101,7 @@ void measure_step(std::int64_t tokens, at::ScalarType type, const Arguments& arg
   std::fflush(stdout);
 }
 
-[[noreturn]] void show_usage() {
-  std::fputs("usage: matmul [--pairs=N] [--threads=N] [--processor-time]\n", stderr);
-  std::exit(64);
-}
-
-Arguments read(int argc, char** argv) {
-  Arguments read;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word.starts_with("--pairs=")) {
-      read.pairs = std::max(1, std::atoi(argv[i] + 8));
-    } else if (word.starts_with("--threads=")) {
-      read.threads = std::atoi(argv[i] + 10);
-    } else if (word == "--processor-time") {
-      // Of one thread; the probes are of the wall, so all pairs count.
-      read.time = Time::processor;
-      read.threads = 1;
-    } else {
-      show_usage();
-    }
-  }
-  return read;
-}
-
-void run(const Arguments& arguments) {
-  tensor::install_cpu_allocator();
-  if (arguments.threads > 0) at::set_num_threads(arguments.threads);
-  const at::NoGradGuard no_grad;
+void run(const PairArguments& arguments) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
     for (const std::int64_t tokens : {16384, 128}) measure_step(tokens, type, arguments);
   }
@@ -147,11 +111,5 @@ void run(const Arguments& arguments) {
 }  // namespace titan::benchmark
 
 int main(int argc, char** argv) {
-  try {
-    titan::benchmark::run(titan::benchmark::read(argc, argv));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "matmul: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return titan::benchmark::pair_main({.name = "matmul", .has_processor_time = true}, argc, argv, titan::benchmark::run);
 }

@@ -35,11 +35,7 @@ struct Series {
 };
 
 void print(const Series& series, const std::vector<Probe>& probes) {
-  const Probe usual = usual_probe(probes);
-  std::vector<double> kept;
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (is_steady(probes[i], usual)) kept.push_back(series.ratios[i]);
-  }
+  const std::vector<double> kept = steady_values(series.ratios, probes);
   const Interval interval = bootstrap_median(kept);
   std::printf("%-52s %.3f (95 %% interval %.3f to %.3f, %zu steady pairs; goal at most %.2f)\n", series.name,
               interval.median, interval.low, interval.high, kept.size(), series.goal);

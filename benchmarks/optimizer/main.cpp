@@ -2,7 +2,6 @@
 // alternating in one process, and the share of memory's speed that they reach.
 
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adamw.h>
@@ -15,27 +14,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <vector>
 
+#include "benchmarks/pair_main.hpp"
 #include "benchmarks/probe.hpp"
 #include "benchmarks/ratio.hpp"
 #include "benchmarks/stopwatch.hpp"
 #include "core/optim/adamw.hpp"
 #include "core/optim/grad_norm.hpp"
-#include "core/tensor/allocator.hpp"
 
 namespace titan::benchmark {
 namespace {
-
-struct Arguments {
-  int pairs = 15;
-  int threads = 0;  // 0: libtorch's default
-  Time time = Time::wall;
-};
 
 constexpr optim::AdamOptions kOptions;
 // Of clipping: near 1, because libtorch's side scales the same gradients again and again.
@@ -130,7 +121,7 @@ struct Series {
   }
 };
 
-void measure(const char* name, int count, std::int64_t size, at::ScalarType compute, const Arguments& arguments) {
+void measure(const char* name, int count, std::int64_t size, at::ScalarType compute, const PairArguments& arguments) {
   Model our_model(count, size, compute), their_model(count, size, compute);
   Ours ours(our_model);
   Theirs theirs(their_model);
@@ -173,34 +164,7 @@ void measure(const char* name, int count, std::int64_t size, at::ScalarType comp
   std::fflush(stdout);
 }
 
-[[noreturn]] void show_usage() {
-  std::fputs("usage: optimizer [--pairs=N] [--threads=N] [--processor-time]\n", stderr);
-  std::exit(64);
-}
-
-Arguments read(int argc, char** argv) {
-  Arguments read;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word.starts_with("--pairs=")) {
-      read.pairs = std::max(1, std::atoi(argv[i] + 8));
-    } else if (word.starts_with("--threads=")) {
-      read.threads = std::atoi(argv[i] + 10);
-    } else if (word == "--processor-time") {
-      // Of one thread; the probes are of the wall, so all pairs count.
-      read.time = Time::processor;
-      read.threads = 1;
-    } else {
-      show_usage();
-    }
-  }
-  return read;
-}
-
-void run(const Arguments& arguments) {
-  tensor::install_cpu_allocator();
-  if (arguments.threads > 0) at::set_num_threads(arguments.threads);
-  const at::NoGradGuard no_grad;
+void run(const PairArguments& arguments) {
   for (const at::ScalarType compute : {at::kFloat, at::kBFloat16}) {
     measure("large", 16, 4 << 20, compute, arguments);
     measure("debug model", 60, 100'000, compute, arguments);
@@ -212,11 +176,6 @@ void run(const Arguments& arguments) {
 }  // namespace titan::benchmark
 
 int main(int argc, char** argv) {
-  try {
-    titan::benchmark::run(titan::benchmark::read(argc, argv));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "optimizer: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return titan::benchmark::pair_main({.name = "optimizer", .has_processor_time = true}, argc, argv,
+                                     titan::benchmark::run);
 }

@@ -48,7 +48,7 @@ void compare_first_step(const char* name, int pairs, const std::string& command)
   first_step(command);  // fills the file cache
   wall_seconds(floor);
   std::vector<Phases> runs;
-  std::vector<double> totals, floors, kept;
+  std::vector<double> totals, floors;
   std::vector<Probe> probes;
   for (int pair = 0; pair < pairs; ++pair) {
     probes.push_back(measure_probe());
@@ -57,9 +57,7 @@ void compare_first_step(const char* name, int pairs, const std::string& command)
     totals.push_back(runs.back().total());
   }
   const Probe usual = usual_probe(probes);
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (is_steady(probes[i], usual)) kept.push_back(totals[i] / floors[i]);
-  }
+  const std::vector<double> kept = steady_ratios(totals, floors, probes);
   const Interval ratio = bootstrap_median(kept);
   std::printf(
       "%-40s median %.3f s, best %.3f s; libtorch alone %.3f s; ratio %.2f (95 %% interval %.2f to %.2f, "

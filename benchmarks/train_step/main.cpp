@@ -78,12 +78,7 @@ void print_side(const char* name, const Series& series, std::int64_t tokens) {
 
 /// Ratios eager / titan of step time: above 1 titan is faster. Pairs while the machine changed its speed are dropped.
 std::vector<double> ratios(const Series& titan, const Series& eager, const std::vector<Probe>& probes) {
-  const Probe usual = usual_probe(probes);
-  std::vector<double> kept;
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    if (is_steady(probes[i], usual)) kept.push_back(eager.seconds[i] / titan.seconds[i]);
-  }
-  return kept;
+  return steady_ratios(eager.seconds, titan.seconds, probes);
 }
 
 double largest_loss_difference(const Series& a, const Series& b) {
