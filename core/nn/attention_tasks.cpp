@@ -9,8 +9,8 @@ namespace {
 
 using kernels::AttentionTask;
 
-// A backward that is cut makes the probabilities twice: once for the queries' gradients, once for the keys'. The seven
-// products are then nine.
+// A backward that is cut makes the probabilities twice: once for the queries' gradients, once for the keys'. The five
+// products are then seven.
 constexpr double kCostOfCutting = 1.4;
 // So many tasks a thread even out that blocks further down see more keys.
 constexpr std::int64_t kTasksPerThread = 4;
