@@ -7,7 +7,7 @@
 //    s^T  = p^T * (v g^T - delta)            grad_k   += s^T q         keys x dim, likewise
 //                                            grad_q^T += k^T s^T       dim x queries, over all blocks of keys
 //
-// Seven products with one kernel: k q^T and v g^T share a tile's place in registers, so that p^T and s^T are made
+// Five products with one kernel: k q^T and v g^T share a tile's place in registers, so that p^T and s^T are made
 // without a trip to memory but for what the last three products read.
 #include "core/nn/kernels/attention/block.hpp"
 
