@@ -68,11 +68,11 @@ class CrossEntropy : public Leaf {
   Tensors forward(Frame&, const Tensors& in) override {
     check(in);
     const at::Tensor logits = in[0].flatten(0, 1), labels = in[1].flatten();
+    if (labels.is_cpu()) check_labels(name(), labels, logits.size(1));
     if (!has_kernel(tensor::Kernel::cross_entropy, logits)) {
       const at::ScalarType type = logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
       return {at::cross_entropy_loss(logits.to(type), labels, {}, at::Reduction::Sum, kIgnoredLabel)};
     }
-    check_labels(name(), labels, logits.size(1));
     return {CrossEntropyFunction::apply(logits.contiguous(), labels.contiguous())};
   }
 
