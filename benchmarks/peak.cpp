@@ -2,8 +2,10 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "core/base/clock.hpp"
 #include "core/tensor/parallel.hpp"
@@ -46,21 +48,21 @@ TITAN_PEAK_LOOP(fma_256, "avx2,fma", __m256, _mm256_setzero_ps(), TITAN_FMA_256)
 TITAN_PEAK_LOOP(fma_512, "avx512f", __m512, _mm512_setzero_ps(), TITAN_FMA_512)
 TITAN_PEAK_LOOP(pairs_512, "avx512f,avx512bf16", __m512, _mm512_setzero_ps(), TITAN_PAIRS_512)
 
-Loop best_loop(bool is_bfloat16) {
-  if (is_bfloat16 && __builtin_cpu_supports("avx512bf16")) return {pairs_512, 64};
-  if (__builtin_cpu_supports("avx512f")) return {fma_512, 32};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {fma_256, 16};
-  return {nullptr, 0};
+std::vector<Loop> loops(bool is_bfloat16) {
+  std::vector<Loop> found;
+  if (is_bfloat16 && __builtin_cpu_supports("avx512bf16")) found.push_back({pairs_512, 64});
+  if (__builtin_cpu_supports("avx512f")) {
+    found.push_back({fma_512, 32});
+  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    found.push_back({fma_256, 16});
+  }
+  return found;
 }
 #else
-Loop best_loop(bool) { return {nullptr, 0}; }
+std::vector<Loop> loops(bool) { return {}; }
 #endif
 
-}  // namespace
-
-double peak_flops(bool is_bfloat16) {
-  const Loop loop = best_loop(is_bfloat16);
-  if (loop.run == nullptr) return 0;
+double flops_of(const Loop& loop) {
   const auto num_threads = static_cast<std::int64_t>(at::get_num_threads());
   std::atomic<float> kept{0};
   const double begin = monotonic_seconds();
@@ -69,6 +71,14 @@ double peak_flops(bool is_bfloat16) {
   });
   const double seconds = monotonic_seconds() - begin;
   return static_cast<double>(num_threads * kRounds * kSums * loop.flops) / seconds;
+}
+
+}  // namespace
+
+double peak_flops(bool is_bfloat16) {
+  double most = 0;
+  for (const Loop& loop : loops(is_bfloat16)) most = std::max(most, flops_of(loop));
+  return most;
 }
 
 }  // namespace titan::benchmark

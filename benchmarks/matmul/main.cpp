@@ -40,6 +40,11 @@ double seconds_of(Time time, bool is_ours, const at::Tensor& a, const at::Tensor
   return (now(time) - begin) / repeats;
 }
 
+const char* way_of(const at::Tensor& a, const at::Tensor& b) {
+  if (tensor::is_fast_product(a, b)) return "oneDNN";
+  return tensor::is_wide_product(a, b) ? "fp32" : "default";
+}
+
 /// The medians of one product's seconds.
 struct Times {
   double ours, theirs;
@@ -73,9 +78,8 @@ Times measure(const char* name, const char* what, const at::Tensor& a, const at:
   std::printf(
       "  %-8s %-7s %-7s %9.1f us, libtorch %9.1f us, ratio %.2f (95 %% interval %.2f to %.2f, %zu steady pairs); "
       "GFLOP/s %.0f of %.0f in registers: %.2f; probe %.2f ms\n",
-      name, what, tensor::is_fast_product(a, b) ? "oneDNN" : "default", median(ours) * 1e6, median(theirs) * 1e6,
-      interval.median, interval.low, interval.high, ratios.size(), achieved / 1e9, peak / 1e9, achieved / peak,
-      usual.product * 1e3);
+      name, what, way_of(a, b), median(ours) * 1e6, median(theirs) * 1e6, interval.median, interval.low, interval.high,
+      ratios.size(), achieved / 1e9, peak / 1e9, achieved / peak, usual.product * 1e3);
   std::fflush(stdout);
   return {median(ours), median(theirs)};
 }

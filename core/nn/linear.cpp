@@ -1,6 +1,7 @@
 #include <ATen/ops/linear.h>
 
 #include "core/nn/leaf.hpp"
+#include "core/tensor/linear.hpp"
 #include "core/tensor/products.hpp"
 
 namespace titan::nn {
@@ -9,7 +10,10 @@ namespace {
 /// x[..., in] -> [..., out]; weight [out, in].
 class Linear : public Leaf {
  public:
-  explicit Linear(const LeafSetup& setup) : Leaf(setup) { tensor::use_fast_products(); }
+  explicit Linear(const LeafSetup& setup) : Leaf(setup) {
+    tensor::use_fast_products();
+    tensor::use_one_node_linear();
+  }
   std::span<const ParameterRule> parameters() const override {
     static constexpr ParameterRule kRules[] = {{"weight", 2}};
     return kRules;

@@ -15,6 +15,8 @@
 #include <atomic>
 
 #include "core/tensor/kernel_choice.hpp"
+#include "core/tensor/processor.hpp"
+#include "core/tensor/wide_products.hpp"
 
 // Exported by libtorch, but in no header that it ships: weak, so that a libtorch without it is one without fast
 // products. The public way, at::Context's fp32 precision of oneDNN, is a switch of the whole process: it sends small
@@ -28,20 +30,12 @@ namespace {
 
 // Below, MKL is as fast: a call of oneDNN takes 12 us of one thread more.
 constexpr std::int64_t kLeastFlops = 250'000'000;
+// Below, the copies take more than they save.
+constexpr std::int64_t kLeastWideFlops = 8'000'000;
 // Thin matrices are bound by memory.
 constexpr std::int64_t kLeastSize = 16;
 
 std::atomic<int> num_comparisons{0};
-
-bool has_faster_processor() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  return __builtin_cpu_is("intel") == 0 && __builtin_cpu_supports("avx512f") != 0 &&
-         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-         __builtin_cpu_supports("avx512vl") != 0;
-#else
-  return false;
-#endif
-}
 
 /// Numbers around 1 that differ in the last bits of fp32.
 at::Tensor exacting_matrix(std::int64_t rows, std::int64_t columns, double step) {
@@ -61,7 +55,8 @@ bool is_exact() {
 }
 
 bool find_fast_products() {
-  if (!is_enabled(Kernel::linear) || at::native::mkldnn_matmul == nullptr || !has_faster_processor()) return false;
+  if (!is_enabled(Kernel::linear) || at::native::mkldnn_matmul == nullptr) return false;
+  if (!has_avx512() || is_intels()) return false;
   if (!at::globalContext().hasMKLDNN() || !at::globalContext().userEnabledMkldnn()) return false;
   try {
     return is_exact();
@@ -75,11 +70,22 @@ bool is_plain(const at::Tensor& matrix) {
   return (columns == 1 && rows >= matrix.size(1)) || (rows == 1 && columns >= matrix.size(0));
 }
 
-bool is_float_matrix(const at::Tensor& tensor) {
-  return tensor.dim() == 2 && tensor.scalar_type() == at::kFloat && tensor.is_cpu() && tensor.layout() == at::kStrided;
+bool is_matrix(const at::Tensor& tensor, at::ScalarType dtype) {
+  return tensor.dim() == 2 && tensor.scalar_type() == dtype && tensor.is_cpu() && tensor.layout() == at::kStrided;
 }
 
+/// Whether a times b are plain matrices of the dtype, with work for that many operations.
+bool is_product_of(const at::Tensor& a, const at::Tensor& b, at::ScalarType dtype, std::int64_t least_flops) {
+  if (!is_matrix(a, dtype) || !is_matrix(b, dtype) || a.size(1) != b.size(0)) return false;
+  const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
+  return std::min({m, k, n}) >= kLeastSize && 2 * m * k * n >= least_flops && is_plain(a) && is_plain(b);
+}
+
+bool find_wide_products() { return is_enabled(Kernel::linear) && has_slow_bf16_pairs() && !has_amx(); }
+
 }  // namespace
+
+bool uses_own_products() { return num_comparisons == 0 && is_enabled(Kernel::linear); }
 
 bool has_fast_products() {
   static const bool kFound = find_fast_products();
@@ -87,42 +93,55 @@ bool has_fast_products() {
 }
 
 bool is_fast_product(const at::Tensor& a, const at::Tensor& b) {
-  if (!is_float_matrix(a) || !is_float_matrix(b) || a.size(1) != b.size(0)) return false;
-  const std::int64_t m = a.size(0), k = a.size(1), n = b.size(1);
-  if (std::min({m, k, n}) < kLeastSize || 2 * m * k * n < kLeastFlops || num_comparisons > 0) return false;
-  return is_plain(a) && is_plain(b) && has_fast_products();
+  return is_product_of(a, b, at::kFloat, kLeastFlops) && uses_own_products() && has_fast_products();
+}
+
+bool has_wide_products() {
+  static const bool kFound = find_wide_products();
+  return kFound;
+}
+
+bool is_wide_product(const at::Tensor& a, const at::Tensor& b) {
+  return is_product_of(a, b, at::kBFloat16, kLeastWideFlops) && uses_own_products() && has_wide_products();
 }
 
 namespace {
 
-/// out = a b, or += where it adds.
-void multiply(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, bool adds = false) {
-  at::native::mkldnn_matmul(a, b, out, adds ? 1.0F : 0.0F, /*alpha=*/1.0F);
-}
-
 /// Whether `out` takes a times b as it is.
 bool has_room(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
-  return is_float_matrix(out) && out.size(0) == a.size(0) && out.size(1) == b.size(1) && out.is_contiguous();
+  return is_matrix(out, a.scalar_type()) && out.size(0) == a.size(0) && out.size(1) == b.size(1) && out.is_contiguous();
 }
 
+/// Makes out = a b, or += where it adds, if that is ours to do.
+bool multiply(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, bool adds) {
+  if (is_fast_product(a, b)) {
+    at::native::mkldnn_matmul(a, b, out, adds ? 1.0F : 0.0F, /*alpha=*/1.0F);
+  } else if (is_wide_product(a, b)) {
+    multiply_wide(a, b, out, adds);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool is_ours(const at::Tensor& a, const at::Tensor& b) { return is_fast_product(a, b) || is_wide_product(a, b); }
+
 at::Tensor mm(const at::Tensor& a, const at::Tensor& b) {
-  if (!is_fast_product(a, b)) return at::cpu::mm(a, b);
+  if (!is_ours(a, b)) return at::cpu::mm(a, b);
   at::Tensor out = at::empty({a.size(0), b.size(1)}, a.options());
-  multiply(a, b, out);
+  multiply(a, b, out, /*adds=*/false);
   return out;
 }
 
 at::Tensor& mm_out(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
-  if (!is_fast_product(a, b) || !has_room(out, a, b)) return at::cpu::mm_out(out, a, b);
-  multiply(a, b, out);
+  if (!has_room(out, a, b) || !multiply(a, b, out, /*adds=*/false)) return at::cpu::mm_out(out, a, b);
   return out;
 }
 
 at::Tensor& add_mm(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b, const at::Scalar& beta,
                    const at::Scalar& alpha) {
-  const bool is_plain_sum = beta.equal(1) && alpha.equal(1);
-  if (!is_plain_sum || !is_fast_product(a, b) || !has_room(sum, a, b)) return at::cpu::addmm_(sum, a, b, beta, alpha);
-  multiply(a, b, sum, /*adds=*/true);
+  const bool is_plain_sum = beta.equal(1) && alpha.equal(1) && a.dim() == 2 && b.dim() == 2 && has_room(sum, a, b);
+  if (!is_plain_sum || !multiply(a, b, sum, /*adds=*/true)) return at::cpu::addmm_(sum, a, b, beta, alpha);
   return sum;
 }
 

@@ -8,38 +8,34 @@
 
 #include "core/base/error.hpp"
 #include "core/base/text.hpp"
+#include "core/tensor/processor.hpp"
 
 namespace titan::nn::kernels {
 namespace {
 
-#ifdef TITAN_ATTENTION_X86
-bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }
-bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-}
-#endif
-
 struct Known {
   const AttentionLevel* level;
   bool (*is_supported)();
+  bool (*is_worth_it)();
 };
+
+bool always() { return true; }
 
 // The questions stand here, where nothing is compiled for more than any processor has.
 constexpr Known kKnown[] = {
 #ifdef TITAN_ATTENTION_X86
-    {&kAttentionAvx512Bf16, [] { return has_avx512() && __builtin_cpu_supports("avx512bf16") != 0; }},
-    {&kAttentionAvx512, [] { return has_avx512(); }},
-    {&kAttentionAvx2, [] { return has_avx2(); }},
+    {&kAttentionAvx512Bf16, tensor::has_avx512_bf16, [] { return !tensor::has_slow_bf16_pairs(); }},
+    {&kAttentionAvx512, tensor::has_avx512, always},
+    {&kAttentionAvx2, tensor::has_avx2, always},
 #endif
-    {&kAttentionPortable, [] { return true; }},
+    {&kAttentionPortable, always, always},
 };
 
 const AttentionLevel& best_level(std::string_view asked) {
   std::vector<std::string> allowed;
   for (const Known& known : kKnown) {
     if (!known.is_supported()) continue;
-    if (asked.empty() || asked == known.level->name) return *known.level;
+    if (asked.empty() ? known.is_worth_it() : asked == known.level->name) return *known.level;
     allowed.emplace_back(known.level->name);
   }
   throw ConfigError("[environment] TITAN_CPU_CAPABILITY is none of this processor's: ", printable(asked),

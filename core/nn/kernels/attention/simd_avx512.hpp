@@ -25,7 +25,7 @@ TITAN_SIMD Vec where_less(Vec a, Vec b, Vec then, Vec other) {
 
 template <int kTerms>
 TITAN_SIMD Vec exp2_by(const float (&terms)[kTerms], Vec x) {
-  const Vec fraction = sub(x, _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+  const Vec fraction = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);  // x less its floor
   Vec sum = splat(terms[0]);
   TITAN_UNROLL
   for (int i = 1; i < kTerms; ++i) sum = mul_add(sum, fraction, splat(terms[i]));

@@ -20,6 +20,7 @@
 
 #include "core/nn/attention_tasks.hpp"
 #include "core/nn/kernels/attention/levels.hpp"
+#include "core/tensor/processor.hpp"
 
 namespace titan::nn {
 namespace {
@@ -228,7 +229,8 @@ TEST(AttentionLevels, TheBestOneRuns) {
     const char* asked = std::getenv("TITAN_CPU_CAPABILITY");
     if (asked != nullptr) return std::string(asked);
     for (const auto* level : kernels::attention_levels()) {
-      if (kernels::is_supported(*level)) return std::string(level->name);
+      const bool is_slow = level->name == "avx512_bf16" && tensor::has_slow_bf16_pairs();
+      if (kernels::is_supported(*level) && !is_slow) return std::string(level->name);
     }
     return std::string();
   }();
