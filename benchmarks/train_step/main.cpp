@@ -24,7 +24,7 @@ namespace titan::benchmark {
 namespace {
 
 struct Arguments {
-  std::string size = "both";   // big, small, both
+  std::string size = "all";    // big, small, tiny, all
   std::string dtype = "both";  // fp32, bf16, both
   int pairs = 0;               // 0: 5 big ones, 60 small ones
   int threads = 0;             // 0: libtorch's default
@@ -127,7 +127,7 @@ void measure(const Case& chosen, const Arguments& arguments) {
 
 [[noreturn]] void show_usage() {
   std::fputs(
-      "usage: train_step [--size=big|small|both] [--dtype=fp32|bf16|both] [--pairs=N] [--threads=N]\n"
+      "usage: train_step [--size=big|small|tiny|all] [--dtype=fp32|bf16|both] [--pairs=N] [--threads=N]\n"
       "                  [--dataset=PATH] [--tokenizer=FOLDER]\n",
       stderr);
   std::exit(64);
@@ -163,12 +163,15 @@ Arguments read(int argc, char** argv) {
 void run(const Arguments& arguments) {
   tensor::install_cpu_allocator();
   if (arguments.threads > 0) at::set_num_threads(arguments.threads);
-  const std::vector<Case> cases = {{"small fp32", 1, 128, false},
+  // So small that a step is the host's own work.
+  const Case tiny{"tiny fp32", 1, 16, false, {{"model.dim", "64"}, {"model.n_layers", "2"}, {"model.n_heads", "4"}}};
+  const std::vector<Case> cases = {tiny,
+                                   {"small fp32", 1, 128, false},
                                    {"small bf16", 1, 128, true},
                                    {"big fp32", 8, 2048, false},
                                    {"big bf16", 8, 2048, true}};
   for (const Case& chosen : cases) {
-    const bool wanted_size = arguments.size == "both" || chosen.name.starts_with(arguments.size);
+    const bool wanted_size = arguments.size == "all" || chosen.name.starts_with(arguments.size);
     const bool wanted_dtype = arguments.dtype == "both" || chosen.name.ends_with(arguments.dtype);
     if (wanted_size && wanted_dtype) measure(chosen, arguments);
   }

@@ -163,6 +163,7 @@ struct FlashAttentionBackward : torch::autograd::Node {
     TORCH_CHECK(!at::GradMode::is_enabled(), "[nn] attention has no second derivative");
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!grads[0].defined()) return torch::autograd::variable_list(3);
+    const at::AutoDispatchBelowADInplaceOrView below_autograd;
     auto [q, k, v] =
         backward_operator().call(grads[0], query.unpack(), key.unpack(), value.unpack(), out.unpack(shared_from_this()),
                                  log_sum.unpack(shared_from_this()), documents, is_causal, scale);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <numbers>
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 namespace titan::nn {
 namespace {

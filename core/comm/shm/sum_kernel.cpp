@@ -1,6 +1,6 @@
 #include "core/comm/shm/sum_kernel.hpp"
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 // What is read is not what an earlier element wrote, though arrays may be the same.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -12,8 +12,8 @@
 namespace titan::comm::shm {
 namespace {
 
-using nn::kernels::load;
-using nn::kernels::store;
+using tensor::vector::load;
+using tensor::vector::store;
 
 TITAN_INLINE double load(double value) { return value; }
 // Sums of integers wrap around.

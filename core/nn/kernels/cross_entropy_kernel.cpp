@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 namespace titan::nn::kernels {
 namespace {
+
+using tensor::vector::exponential;
+using tensor::vector::largest;
+using tensor::vector::load;
+using tensor::vector::store;
+using tensor::vector::sum_of;
 
 template <class T>
 TITAN_INLINE void forward(const T* logits, const std::int64_t* labels, float* tops, float* inverse_sums, float* losses,

@@ -4,10 +4,16 @@
 #include <cmath>
 #include <type_traits>
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 namespace titan::nn::kernels {
 namespace {
+
+using tensor::vector::exponential;
+using tensor::vector::largest;
+using tensor::vector::load;
+using tensor::vector::store;
+using tensor::vector::sum_of;
 
 /// Of one row; fills what its gradient is made of.
 struct Softmax {

@@ -2,10 +2,14 @@
 
 #include <cmath>
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 namespace titan::nn::kernels {
 namespace {
+
+using tensor::vector::load;
+using tensor::vector::store;
+using tensor::vector::sum_of;
 
 /// Of a row: out = x * scale * weight; gives the scale.
 template <class T>

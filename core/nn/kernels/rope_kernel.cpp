@@ -1,9 +1,12 @@
 #include "core/nn/kernels/rope_kernel.hpp"
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 namespace titan::nn::kernels {
 namespace {
+
+using tensor::vector::load;
+using tensor::vector::store;
 
 template <class T>
 TITAN_INLINE void rotate_tokens(const T* x, T* out, const std::int64_t* positions, const float* table,

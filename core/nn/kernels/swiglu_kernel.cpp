@@ -1,9 +1,13 @@
 #include "core/nn/kernels/swiglu_kernel.hpp"
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 namespace titan::nn::kernels {
 namespace {
+
+using tensor::vector::exponential;
+using tensor::vector::load;
+using tensor::vector::store;
 
 TITAN_INLINE float sigmoid(float x) { return 1.0F / (1.0F + exponential(-x)); }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 // One pass over memory: parameter and moments are read and written once, the gradient is read in the dtype it has and
 // scaled on the way, and the copy in the other dtype is made while its block is in the first-level cache. At 4 arrays
@@ -15,8 +15,8 @@
 namespace titan::optim::kernels {
 namespace {
 
-using nn::kernels::load;
-using nn::kernels::store;
+using tensor::vector::load;
+using tensor::vector::store;
 
 constexpr std::int64_t kBlock = 2048;
 

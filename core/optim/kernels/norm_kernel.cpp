@@ -1,6 +1,6 @@
 #include "core/optim/kernels/norm_kernel.hpp"
 
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 namespace titan::optim::kernels {
 namespace {
@@ -14,12 +14,12 @@ TITAN_INLINE double sum(const T* values, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      const auto value = static_cast<double>(nn::kernels::load(values[i + lane]));
+      const auto value = static_cast<double>(tensor::vector::load(values[i + lane]));
       lanes[lane] += value * value;
     }
   }
   for (std::int64_t lane = 0; i < count; ++i, ++lane) {
-    const auto value = static_cast<double>(nn::kernels::load(values[i]));
+    const auto value = static_cast<double>(tensor::vector::load(values[i]));
     lanes[lane] += value * value;
   }
   for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {

@@ -22,38 +22,27 @@ class Backward {
   static constexpr bool kHasPairs = S::kPerWord == 2;
 
   static std::int64_t space_for(const Attention& attention, std::int64_t num_keys) {
-    const S sizes(attention);
-    const std::int64_t keys = round_up(num_keys, kPadding);
-    return keys * (3 * sizes.words() + 3 * sizes.width()) + kQueries * (8 * sizes.width() + 64) + 4 * kKeys * kQueries +
-           512;
+    Space space(nullptr);
+    Memory(space, S(attention), num_keys);
+    return space.size();
   }
 
-  Backward(const Attention& attention, const AttentionTask& task, std::byte* workspace)
-      : attention_(attention), task_(task), sizes_(attention), exponent_(attention.scale * kLog2E) {
-    Space space(workspace);
-    const std::int64_t keys = round_up(task.num_keys, kPadding), words = sizes_.words(), width = sizes_.width();
-    keys_ = space.take(keys * words);
-    values_ = space.take(keys * words);
-    paired_keys_ = kHasPairs ? space.take(keys * words) : keys_;
-    grad_keys_ = space.take(keys * width);
-    grad_values_ = space.take(keys * width);
-    query_ = take_queries(space);
-    grad_ = take_queries(space);
-    grad_query_ = space.take(kQueries * width);
-    log_sums_ = space.take(kQueries);
-    deltas_ = space.take(kQueries);
-    p_ = space.take(kKeys * kQueries);
-    s_ = space.take(kKeys * kQueries);
-    paired_s_ = kHasPairs ? space.take(kKeys * kQueries) : s_;
-    pack(attention.k, task.first_key, task.kv_head, task.num_keys, keys, keys_);
-    pack(attention.v, task.first_key, task.kv_head, task.num_keys, keys, values_);
-    if constexpr (kHasPairs) Operands::pair_rows(keys_, keys, width, paired_keys_);
+  Backward(const Attention& attention, const AttentionTask& task, Space space)
+      : attention_(attention),
+        task_(task),
+        sizes_(attention),
+        exponent_(attention.scale * kLog2E),
+        memory_(space, sizes_, task.num_keys) {
+    const std::int64_t keys = round_up(task.num_keys, kPadding);
+    pack(attention.k, task.first_key, task.kv_head, task.num_keys, keys, memory_.keys);
+    pack(attention.v, task.first_key, task.kv_head, task.num_keys, keys, memory_.values);
+    if constexpr (kHasPairs) Operands::pair_rows(memory_.keys, keys, sizes_.width(), memory_.paired_keys);
   }
 
   void run() {
     if (task_.of_keys) {
       const std::int64_t count = round_up(task_.num_keys, kPadding) * sizes_.width();
-      for (std::int64_t i = 0; i < count; ++i) grad_keys_[i] = grad_values_[i] = 0;
+      for (std::int64_t i = 0; i < count; ++i) memory_.grad_keys[i] = memory_.grad_values[i] = 0;
     }
     // A task that has keys needs all queries, and the other way round.
     const std::int64_t begin = task_.of_keys ? 0 : task_.part, step = task_.of_keys ? 1 : task_.num_parts;
@@ -72,11 +61,32 @@ class Backward {
     float *rows, *transposed, *paired;
   };
 
-  Block take_queries(Space& space) const {
-    const std::int64_t size = kQueries * sizes_.words();
-    float* rows = space.take(size);
-    return {rows, space.take(size), kHasPairs ? space.take(size) : rows};
-  }
+  struct Memory {
+    Memory(Space& space, const S& sizes, std::int64_t num_keys) {
+      const std::int64_t keys_padded = round_up(num_keys, kPadding), words = sizes.words(), width = sizes.width();
+      keys = space.take(keys_padded * words);
+      values = space.take(keys_padded * words);
+      paired_keys = kHasPairs ? space.take(keys_padded * words) : keys;
+      grad_keys = space.take(keys_padded * width);
+      grad_values = space.take(keys_padded * width);
+      query = take_queries(space, words);
+      grad = take_queries(space, words);
+      grad_query = space.take(kQueries * width);
+      log_sums = space.take(kQueries);
+      deltas = space.take(kQueries);
+      p = space.take(kKeys * kQueries);
+      s = space.take(kKeys * kQueries);
+      paired_s = kHasPairs ? space.take(kKeys * kQueries) : s;
+    }
+    static Block take_queries(Space& space, std::int64_t words) {
+      float* rows = space.take(kQueries * words);
+      return {rows, space.take(kQueries * words), kHasPairs ? space.take(kQueries * words) : rows};
+    }
+    float *keys, *values, *paired_keys, *grad_keys, *grad_values;
+    Block query, grad;
+    float *grad_query, *log_sums, *deltas;  // log_sums of base 2
+    float *p, *s, *paired_s;
+  };
 
   void pack(const Heads& heads, std::int64_t token, std::int64_t head, std::int64_t rows, std::int64_t padded,
             float* to) const {
@@ -102,19 +112,19 @@ class Backward {
   void read_sums(std::int64_t head, std::int64_t first, std::int64_t count) {
     for (std::int64_t i = 0; i < kQueries; ++i) {
       const std::int64_t token = task_.first_query + first + i;
-      log_sums_[i] = i < count ? *at(attention_.log_sum, task_.row, token, head) * kLog2E : 1e30F;
-      deltas_[i] = i < count ? delta_of(token, head) : 0;
+      memory_.log_sums[i] = i < count ? *at(attention_.log_sum, task_.row, token, head) * kLog2E : 1e30F;
+      memory_.deltas[i] = i < count ? delta_of(token, head) : 0;
     }
   }
 
   /// Does one block of queries: adds to the gradients of keys and values, writes grad_q.
   void differentiate(std::int64_t head, std::int64_t first) {
     const std::int64_t count = least(kQueries, task_.num_queries - first);
-    read(attention_.q, first, head, count, query_);
-    read(attention_.grad_out, first, head, count, grad_);
+    read(attention_.q, first, head, count, memory_.query);
+    read(attention_.grad_out, first, head, count, memory_.grad);
     read_sums(head, first, count);
     fill_limits(attention_, task_, first, limits_);
-    for (std::int64_t i = 0; i < sizes_.width() * kQueries; ++i) grad_query_[i] = 0;
+    for (std::int64_t i = 0; i < sizes_.width() * kQueries; ++i) memory_.grad_query[i] = 0;
     const Sight sight = sight_of(attention_, task_, first, count);
     const std::int64_t begin = task_.of_queries ? 0 : task_.part, step = task_.of_queries ? 1 : task_.num_parts;
     for (std::int64_t key = begin * kKeys; key < sight.some; key += step * kKeys) {
@@ -130,14 +140,14 @@ class Backward {
     const std::int64_t words = sizes_.words(), width = sizes_.width();
     constexpr std::int64_t kQueryWords = kQueries / S::kPerWord;
     if (task_.of_keys) {
-      add_product<Operands>(count, width, kQueryWords, {p_, kQueryWords, 1}, {grad_.paired, width},
-                            {grad_values_ + key * width, width});
-      add_product<Operands>(count, width, kQueryWords, {s_, kQueryWords, 1}, {query_.paired, width},
-                            {grad_keys_ + key * width, width});
+      add_product<Operands>(count, width, kQueryWords, {memory_.p, kQueryWords, 1}, {memory_.grad.paired, width},
+                            {memory_.grad_values + key * width, width});
+      add_product<Operands>(count, width, kQueryWords, {memory_.s, kQueryWords, 1}, {memory_.query.paired, width},
+                            {memory_.grad_keys + key * width, width});
     }
     if (task_.of_queries) {
-      add_product<Operands>(width, kQueries, count / S::kPerWord, {paired_keys_ + key * words, 1, width},
-                            {paired_s_, kQueries}, {grad_query_, kQueries});
+      add_product<Operands>(width, kQueries, count / S::kPerWord, {memory_.paired_keys + key * words, 1, width},
+                            {memory_.paired_s, kQueries}, {memory_.grad_query, kQueries});
     }
   }
 
@@ -148,9 +158,9 @@ class Backward {
     const bool is_masked = key + row + kTileKeys > seen_by_all;
     alignas(64) float p[kTileKeys][kTileLanes];
     multiply_tile<Operands, kTileKeys, kTileVecs>(
-        {keys_ + (key + row) * words, words, 1}, {query_.transposed + lane, kQueries}, words,
+        {memory_.keys + (key + row) * words, words, 1}, {memory_.query.transposed + lane, kQueries}, words,
         [&](Vec(&sums)[kTileKeys][kTileVecs]) TITAN_SIMD_LAMBDA {
-          const Vec top[kTileVecs] = {load(log_sums_ + lane), load(log_sums_ + lane + kWidth)};
+          const Vec top[kTileVecs] = {load(memory_.log_sums + lane), load(memory_.log_sums + lane + kWidth)};
           TITAN_UNROLL
           for (int i = 0; i < kTileKeys; ++i) {
             TITAN_UNROLL
@@ -167,8 +177,8 @@ class Backward {
         }
       }
     }
-    multiply_tile<Operands, kTileKeys, kTileVecs>({values_ + (key + row) * words, words, 1},
-                                                  {grad_.transposed + lane, kQueries}, words,
+    multiply_tile<Operands, kTileKeys, kTileVecs>({memory_.values + (key + row) * words, words, 1},
+                                                  {memory_.grad.transposed + lane, kQueries}, words,
                                                   [&](Vec(&sums)[kTileKeys][kTileVecs]) TITAN_SIMD_LAMBDA {
                                                     TITAN_UNROLL
                                                     for (int i = 0; i < kTileKeys; i += 2)
@@ -181,23 +191,23 @@ class Backward {
     TilePair p[2], s[2];
     TITAN_UNROLL
     for (int j = 0; j < kTileVecs; ++j) {
-      const Vec delta = load(deltas_ + lane + j * kWidth);
+      const Vec delta = load(memory_.deltas + lane + j * kWidth);
       p[0][j] = load(even + j * kWidth);
       p[1][j] = load(odd + j * kWidth);
       s[0][j] = mul(p[0][j], sub(even_grad[j], delta));
       s[1][j] = mul(p[1][j], sub(odd_grad[j], delta));
     }
     const std::int64_t place = (row * kQueries + lane) / S::kPerWord;
-    Operands::put_rows(p_ + place, kQueries, p[0], p[1]);
-    Operands::put_rows(s_ + place, kQueries, s[0], s[1]);
-    if constexpr (kHasPairs) Operands::put_pairs(paired_s_ + row / 2 * kQueries + lane, s[0], s[1]);
+    Operands::put_rows(memory_.p + place, kQueries, p[0], p[1]);
+    Operands::put_rows(memory_.s + place, kQueries, s[0], s[1]);
+    if constexpr (kHasPairs) Operands::put_pairs(memory_.paired_s + row / 2 * kQueries + lane, s[0], s[1]);
   }
 
   void write_queries(std::int64_t head, std::int64_t first, std::int64_t count) const {
     for (std::int64_t i = 0; i < count; ++i) {
       T* to = at<T>(attention_.grad_q, task_.row, task_.first_query + first + i, head);
       for (std::int64_t d = 0; d < sizes_.dim(); ++d) {
-        narrow_to(to[d], grad_query_[d * kQueries + i] * attention_.scale);
+        narrow_to(to[d], memory_.grad_query[d * kQueries + i] * attention_.scale);
       }
     }
   }
@@ -208,7 +218,7 @@ class Backward {
       for (std::int64_t key = block * kKeys; key < end; ++key) {
         T* to_k = at<T>(attention_.grad_k, task_.row, task_.first_key + key, task_.kv_head);
         T* to_v = at<T>(attention_.grad_v, task_.row, task_.first_key + key, task_.kv_head);
-        const float *k = grad_keys_ + key * sizes_.width(), *v = grad_values_ + key * sizes_.width();
+        const float *k = memory_.grad_keys + key * sizes_.width(), *v = memory_.grad_values + key * sizes_.width();
         for (std::int64_t d = 0; d < sizes_.dim(); ++d) {
           narrow_to(to_k[d], k[d] * attention_.scale);
           narrow_to(to_v[d], v[d]);
@@ -221,10 +231,7 @@ class Backward {
   const AttentionTask& task_;
   const S sizes_;
   const float exponent_;  // scores to powers of two
-  float *keys_, *values_, *paired_keys_, *grad_keys_, *grad_values_;
-  Block query_, grad_;
-  float *grad_query_, *log_sums_, *deltas_;  // log_sums_ of base 2
-  float *p_, *s_, *paired_s_;
+  const Memory memory_;
   Vec limits_[S::kVecs];
 };
 

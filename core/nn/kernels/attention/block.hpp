@@ -23,18 +23,21 @@ struct Sizes {
   std::int64_t runtime_dim;
 };
 
-/// Hands out a task's memory.
+/// Hands out a task's memory; without any it only counts.
 class Space {
  public:
-  explicit Space(std::byte* begin) : next_(reinterpret_cast<float*>(begin)) {}
+  explicit Space(std::byte* begin) : begin_(reinterpret_cast<float*>(begin)) {}
   float* take(std::int64_t num_floats) {
-    float* taken = next_;
-    next_ += round_up(num_floats, 16);
+    float* taken = begin_ == nullptr ? nullptr : begin_ + size_;
+    size_ += round_up(num_floats, 16);
     return taken;
   }
+  /// Floats taken so far.
+  std::int64_t size() const { return size_; }
 
  private:
-  float* next_;
+  float* begin_;
+  std::int64_t size_ = 0;
 };
 
 /// Whom the queries of a block see.

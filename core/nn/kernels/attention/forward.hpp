@@ -24,26 +24,21 @@ class Forward {
   static constexpr std::int64_t kQueries = S::kQueries, kKeys = kDim > 0 && kDim <= 32 ? 128 : 64;
 
   static std::int64_t space_for(const Attention& attention, std::int64_t num_keys) {
-    const S sizes(attention);
-    const std::int64_t keys = round_up(num_keys, kPadding) * sizes.words();
-    return 3 * (keys + 16) + kQueries * (sizes.words() * 2 + sizes.width() + 32) + 2 * kKeys * kQueries;
+    Space space(nullptr);
+    Memory(space, S(attention), num_keys);
+    return space.size();
   }
 
-  Forward(const Attention& attention, const AttentionTask& task, std::byte* workspace)
-      : attention_(attention), task_(task), sizes_(attention), exponent_(attention.scale * kLog2E) {
-    Space space(workspace);
-    const std::int64_t keys = round_up(task.num_keys, kPadding), words = keys * sizes_.words();
-    keys_ = space.take(words);
-    values_ = space.take(words);
-    float* rows = S::kPerWord == 1 ? values_ : space.take(words);
-    query_rows_ = space.take(kQueries * sizes_.words());
-    queries_ = space.take(kQueries * sizes_.words());
-    out_ = space.take(kQueries * sizes_.width());
-    scores_ = space.take(kKeys * kQueries);
-    probabilities_ = S::kPerWord == 1 ? scores_ : space.take(kKeys * kQueries);
-    pack(attention.k, task.first_key, task.kv_head, task.num_keys, keys, keys_);
-    pack(attention.v, task.first_key, task.kv_head, task.num_keys, keys, rows);
-    if constexpr (S::kPerWord == 2) Operands::pair_rows(rows, keys, sizes_.width(), values_);
+  Forward(const Attention& attention, const AttentionTask& task, Space space)
+      : attention_(attention),
+        task_(task),
+        sizes_(attention),
+        exponent_(attention.scale * kLog2E),
+        memory_(space, sizes_, task.num_keys) {
+    const std::int64_t keys = round_up(task.num_keys, kPadding);
+    pack(attention.k, task.first_key, task.kv_head, task.num_keys, keys, memory_.keys);
+    pack(attention.v, task.first_key, task.kv_head, task.num_keys, keys, memory_.value_rows);
+    if constexpr (kHasPairs) Operands::pair_rows(memory_.value_rows, keys, sizes_.width(), memory_.values);
   }
 
   void run() {
@@ -56,6 +51,23 @@ class Forward {
   }
 
  private:
+  static constexpr bool kHasPairs = S::kPerWord == 2;
+
+  struct Memory {
+    Memory(Space& space, const S& sizes, std::int64_t num_keys) {
+      const std::int64_t words = round_up(num_keys, kPadding) * sizes.words();
+      keys = space.take(words);
+      values = space.take(words);
+      value_rows = kHasPairs ? space.take(words) : values;
+      query_rows = space.take(kQueries * sizes.words());
+      queries = space.take(kQueries * sizes.words());
+      out = space.take(kQueries * sizes.width());
+      scores = space.take(kKeys * kQueries);
+      probabilities = kHasPairs ? space.take(kKeys * kQueries) : scores;
+    }
+    float *keys, *values, *value_rows, *query_rows, *queries, *out, *scores, *probabilities;
+  };
+
   void pack(const Heads& heads, std::int64_t token, std::int64_t head, std::int64_t rows, std::int64_t padded,
             float* to) const {
     Operands::pack_rows(at<const T>(heads, task_.row, token, head), heads.token, rows, padded, sizes_.dim(),
@@ -65,9 +77,9 @@ class Forward {
   /// Does one block of queries: reads q, writes out and log_sum.
   void attend(std::int64_t head, std::int64_t first) {
     const std::int64_t count = least(kQueries, task_.num_queries - first);
-    pack(attention_.q, task_.first_query + first, head, count, kQueries, query_rows_);
-    transpose({query_rows_, sizes_.words()}, kQueries, sizes_.words(), {queries_, kQueries});
-    for (std::int64_t i = 0; i < sizes_.width() * kQueries; ++i) out_[i] = 0;
+    pack(attention_.q, task_.first_query + first, head, count, kQueries, memory_.query_rows);
+    transpose({memory_.query_rows, sizes_.words()}, kQueries, sizes_.words(), {memory_.queries, kQueries});
+    for (std::int64_t i = 0; i < sizes_.width() * kQueries; ++i) memory_.out[i] = 0;
     for (int j = 0; j < S::kVecs; ++j) {
       max_[j] = splat(kMasked);
       sum_[j] = splat(0);
@@ -88,17 +100,17 @@ class Forward {
       exponentiate(tile, count);
     }
     add_product<Operands>(sizes_.width(), kQueries, count / S::kPerWord,
-                          {values_ + key / S::kPerWord * sizes_.width(), 1, sizes_.width()}, {probabilities_, kQueries},
-                          {out_, kQueries});
+                          {memory_.values + key / S::kPerWord * sizes_.width(), 1, sizes_.width()},
+                          {memory_.probabilities, kQueries}, {memory_.out, kQueries});
   }
 
   /// The scores of a tile, before the scale, and their maxima.
   void score(std::int64_t key, std::int64_t row, std::int64_t tile, std::int64_t seen_by_all, Vec (&tops)[kTileVecs]) {
     const bool is_masked = key + row + kTileKeys > seen_by_all;
-    float* to = scores_ + row * kQueries + tile * kWidth;
+    float* to = memory_.scores + row * kQueries + tile * kWidth;
     multiply_tile<Operands, kTileKeys, kTileVecs>(
-        {keys_ + (key + row) * sizes_.words(), sizes_.words(), 1}, {queries_ + tile * kWidth, kQueries}, sizes_.words(),
-        [&](Vec(&sums)[kTileKeys][kTileVecs]) TITAN_SIMD_LAMBDA {
+        {memory_.keys + (key + row) * sizes_.words(), sizes_.words(), 1}, {memory_.queries + tile * kWidth, kQueries},
+        sizes_.words(), [&](Vec(&sums)[kTileKeys][kTileVecs]) TITAN_SIMD_LAMBDA {
           if (__builtin_expect(is_masked, 0)) {
             TITAN_UNROLL
             for (int i = 0; i < kTileKeys; ++i) {
@@ -126,7 +138,7 @@ class Forward {
     if (has_sums) {
       const Vec factor = exp2(sub(max_[vec], next));
       sum_[vec] = mul(sum_[vec], factor);
-      float* out = out_ + vec * kWidth;
+      float* out = memory_.out + vec * kWidth;
       for (std::int64_t i = 0; i < sizes_.width(); ++i, out += kQueries) store(out, mul(load(out), factor));
     }
     max_[vec] = next;
@@ -136,7 +148,7 @@ class Forward {
   void exponentiate(std::int64_t tile, std::int64_t count) {
     const Vec factor = splat(exponent_), top[kTileVecs] = {max_[tile], max_[tile + 1]};
     Vec sums[kTileVecs] = {splat(0), splat(0)};
-    const float* from = scores_ + tile * kWidth;
+    const float* from = memory_.scores + tile * kWidth;
     for (std::int64_t row = 0; row < count; row += 2, from += 2 * kQueries) {
       TilePair even, odd;
       TITAN_UNROLL
@@ -145,8 +157,8 @@ class Forward {
         odd[j] = Operands::probability(mul_sub(load(from + kQueries + j * kWidth), factor, top[j]));
         sums[j] = add(sums[j], add(even[j], odd[j]));
       }
-      float* to = probabilities_ + row / S::kPerWord * kQueries + tile * kWidth;
-      if constexpr (S::kPerWord == 2) {
+      float* to = memory_.probabilities + row / S::kPerWord * kQueries + tile * kWidth;
+      if constexpr (kHasPairs) {
         Operands::put_pairs(to, even, odd);
       } else {
         Operands::put_rows(to, kQueries, even, odd);
@@ -166,7 +178,7 @@ class Forward {
       *at(attention_.log_sum, task_.row, token, head) = tops[i] * kLn2 + ::logf(sums[i]);
       T* to = at<T>(attention_.out, task_.row, token, head);
       const float factor = 1 / sums[i];
-      for (std::int64_t d = 0; d < sizes_.dim(); ++d) narrow_to(to[d], out_[d * kQueries + i] * factor);
+      for (std::int64_t d = 0; d < sizes_.dim(); ++d) narrow_to(to[d], memory_.out[d * kQueries + i] * factor);
     }
   }
 
@@ -174,7 +186,7 @@ class Forward {
   const AttentionTask& task_;
   const S sizes_;
   const float exponent_;  // scores to powers of two
-  float *keys_, *values_, *query_rows_, *queries_, *out_, *scores_, *probabilities_;
+  const Memory memory_;
   Vec max_[S::kVecs], sum_[S::kVecs], limits_[S::kVecs];
 };
 

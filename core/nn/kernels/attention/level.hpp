@@ -36,7 +36,7 @@ TITAN_SIMD auto dispatch(const Attention& attention, const Body& body) {
 template <template <class, class, std::int64_t> class Direction>
 void run_task(const Attention& attention, const AttentionTask& task, std::byte* workspace) {
   dispatch<Direction>(attention, [&](auto* direction) {
-    std::remove_pointer_t<decltype(direction)>(attention, task, workspace).run();
+    std::remove_pointer_t<decltype(direction)>(attention, task, Space(workspace)).run();
     return 0;
   });
 }

@@ -1,11 +1,11 @@
-#include "core/nn/kernels/vector.hpp"
+#include "core/tensor/vector.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-namespace titan::nn::kernels {
+namespace titan::tensor::vector {
 namespace {
 
 TEST(Vector, ExponentialIsWithinTwoUlp) {
@@ -48,4 +48,4 @@ TEST(Vector, SumsTakeEveryTermOnce) {
 }
 
 }  // namespace
-}  // namespace titan::nn::kernels
+}  // namespace titan::tensor::vector

@@ -18,7 +18,7 @@
 #define TITAN_INLINE inline __attribute__((always_inline))
 #define TITAN_INLINE_LAMBDA __attribute__((always_inline))
 
-namespace titan::nn::kernels {
+namespace titan::tensor::vector {
 
 TITAN_INLINE float load(float value) { return value; }
 TITAN_INLINE float load(c10::BFloat16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.x) << 16); }
@@ -88,4 +88,4 @@ TITAN_INLINE float largest(const T* values, std::int64_t count) {
   return *std::max_element(lanes, lanes + kLanes);
 }
 
-}  // namespace titan::nn::kernels
+}  // namespace titan::tensor::vector
