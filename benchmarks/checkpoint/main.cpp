@@ -51,11 +51,8 @@ class Series {
   /// Prints ours / theirs, of time or of rate.
   void print(std::uint64_t bytes, bool of_rate) const {
     const Probe usual = usual_probe(probes_);
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < probes_.size(); ++i) {
-      if (!is_steady(probes_[i], usual)) continue;
-      ratios.push_back(of_rate ? theirs_[i] / ours_[i] : ours_[i] / theirs_[i]);
-    }
+    const std::vector<double> ratios =
+        of_rate ? steady_ratios(theirs_, ours_, probes_) : steady_ratios(ours_, theirs_, probes_);
     const Interval interval = bootstrap_median(ratios);
     std::printf("%-8s %7.3f s (%.2f GB/s)  %-14s %7.3f s (%.2f GB/s)\n", name_, median(ours_), rate(bytes, ours_),
                 baseline_, median(theirs_), rate(bytes, theirs_));
