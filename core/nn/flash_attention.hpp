@@ -18,9 +18,9 @@ namespace titan::nn {
 // query [B,N,L,H], key and value [B,K,S,H] with N a multiple of K and S > 0, floating, of one dtype, any strides; out
 // [B,N,L,H], which lies in memory as [B,L,N,H]; log_sum [B,N,L], fp32 (fp64 for fp64): the logarithm of the softmax's
 // denominator, which has no gradient. is_causal: query i sees keys 0 to i. documents: int64 [documents, 3] as
-// find_documents() gives them, which do not see each other; then L = S. Results do not depend on the number of threads.
-// fp32 and bf16 with head dims that are multiples of 8 up to 128 and a scale above 0 run on our own kernel, which
-// TITAN_DISABLE_KERNELS=attention switches off; all else on libtorch's, document by document.
+// find_documents() gives them, which do not see each other; then L = S. fp32 and bf16 with head dims that are multiples
+// of 8 up to 128 and a scale above 0 run on our own kernel, which TITAN_DISABLE_KERNELS=attention switches off, and
+// whose results do not depend on the number of threads; all else on libtorch's, document by document.
 //
 // They are registered when the process loads this room.
 

@@ -5,6 +5,7 @@
 #include <ATen/ops/_unsafe_view.h>
 #include <ATen/ops/linear_compositeimplicitautograd_dispatch.h>
 #include <ATen/ops/mm.h>
+#include <c10/util/accumulate.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>
@@ -23,8 +24,8 @@ using torch::autograd::variable_list;
 /// x [..., in] as a matrix [rows, in]; it is copied only where its strides ask for it.
 at::Tensor as_matrix(const at::Tensor& x) {
   if (x.dim() == 2) return x;
-  const std::int64_t columns = x.size(-1);
-  return x.reshape({columns == 0 ? x.numel() : x.numel() / columns, columns});
+  // Not -1: a rank that has none of the columns has rows still.
+  return x.reshape({c10::multiply_integers(x.sizes().slice(0, x.dim() - 1)), x.size(-1)});
 }
 
 at::Tensor project(const at::Tensor& x, const at::Tensor& weight) {

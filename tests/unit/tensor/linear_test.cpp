@@ -60,6 +60,13 @@ TEST_F(OneNodeLinear, HasTheBitsOfLibtorchs) {
   }
 }
 
+// As a rank of a layer that is cut among more ranks than it has rows.
+TEST_F(OneNodeLinear, MayHaveNoFeatures) {
+  expect_libtorchs_bits(random({2, 6, 40}), random({0, 40}), random({2, 6, 0}));
+  expect_libtorchs_bits(random({2, 6, 0}), random({24, 0}), random({2, 6, 24}));
+  expect_libtorchs_bits(random({5, 0}), random({0, 0}), random({5, 0}));
+}
+
 TEST_F(OneNodeLinear, TakesAnyLayout) {
   const at::Tensor x = random({40, 2, 6}), grad = random({24, 2, 6});
   expect_libtorchs_bits(x.permute({1, 2, 0}), random({24, 40}), grad.permute({1, 2, 0}));
