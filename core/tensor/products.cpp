@@ -109,7 +109,8 @@ namespace {
 
 /// Whether `out` takes a times b as it is.
 bool has_room(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
-  return is_matrix(out, a.scalar_type()) && out.size(0) == a.size(0) && out.size(1) == b.size(1) && out.is_contiguous();
+  if (a.dim() != 2 || b.dim() != 2 || !is_matrix(out, a.scalar_type())) return false;
+  return out.size(0) == a.size(0) && out.size(1) == b.size(1) && out.is_contiguous();
 }
 
 /// Makes out = a b, or += where it adds, if that is ours to do.
@@ -140,7 +141,7 @@ at::Tensor& mm_out(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
 
 at::Tensor& add_mm(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b, const at::Scalar& beta,
                    const at::Scalar& alpha) {
-  const bool is_plain_sum = beta.equal(1) && alpha.equal(1) && a.dim() == 2 && b.dim() == 2 && has_room(sum, a, b);
+  const bool is_plain_sum = beta.equal(1) && alpha.equal(1) && has_room(sum, a, b);
   if (!is_plain_sum || !multiply(a, b, sum, /*adds=*/true)) return at::cpu::addmm_(sum, a, b, beta, alpha);
   return sum;
 }

@@ -122,7 +122,22 @@ TEST(Products, OtherFactorsOfASumAreKept) {
   EXPECT_TRUE(random(1, 400).zero_().expand({1200, 400}).clone().addmm_(a, b).allclose(at::mm(a, b), 1e-5, 1e-3));
 }
 
-TEST(Products, OfWrongSizesAreRefused) { EXPECT_THROW(at::mm(random(512, 512), random(511, 512)), c10::Error); }
+TEST(Products, OfWrongSizesAreRefusedAsLibtorchDoesIt) {
+  at::Tensor out = random(512, 512);
+  const at::Tensor vector = at::ones({512});
+  const auto refusal = [](const auto& product) {
+    try {
+      product();
+    } catch (const c10::Error& error) {
+      return std::string(error.what_without_backtrace());
+    }
+    return std::string("none");
+  };
+  const auto of_vector = [&] { at::mm_out(out, random(512, 512), vector); };
+  EXPECT_NE(refusal([] { at::mm(random(512, 512), random(511, 512)); }), "none");
+  EXPECT_NE(refusal(of_vector).find("must be a matrix"), std::string::npos) << refusal(of_vector);
+  EXPECT_NE(refusal([&] { out.addmm_(vector, random(512, 512)); }), "none");
+}
 
 }  // namespace
 }  // namespace titan::tensor
