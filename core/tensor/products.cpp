@@ -107,42 +107,45 @@ bool is_wide_product(const at::Tensor& a, const at::Tensor& b) {
 
 namespace {
 
-/// Whether `out` takes a times b as it is.
+/// Whether `out` takes the product of the matrices a and b as it is.
 bool has_room(const at::Tensor& out, const at::Tensor& a, const at::Tensor& b) {
-  if (a.dim() != 2 || b.dim() != 2 || !is_matrix(out, a.scalar_type())) return false;
-  return out.size(0) == a.size(0) && out.size(1) == b.size(1) && out.is_contiguous();
+  return is_matrix(out, a.scalar_type()) && out.size(0) == a.size(0) && out.size(1) == b.size(1) && out.is_contiguous();
 }
 
-/// Makes out = a b, or += where it adds, if that is ours to do.
-bool multiply(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, bool adds) {
-  if (is_fast_product(a, b)) {
-    at::native::mkldnn_matmul(a, b, out, adds ? 1.0F : 0.0F, /*alpha=*/1.0F);
-  } else if (is_wide_product(a, b)) {
-    multiply_wide(a, b, out, adds);
-  } else {
-    return false;
-  }
-  return true;
+enum class Way { libtorchs, fast, wide };
+
+Way way_of(const at::Tensor& a, const at::Tensor& b) {
+  if (is_fast_product(a, b)) return Way::fast;
+  return is_wide_product(a, b) ? Way::wide : Way::libtorchs;
 }
 
-bool is_ours(const at::Tensor& a, const at::Tensor& b) { return is_fast_product(a, b) || is_wide_product(a, b); }
+/// Makes out = a b, or += where it adds, by a way of our own.
+void multiply(Way way, const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, bool adds) {
+  if (way == Way::fast) return at::native::mkldnn_matmul(a, b, out, adds ? 1.0F : 0.0F, /*alpha=*/1.0F);
+  multiply_wide(a, b, out, adds);
+}
 
 at::Tensor mm(const at::Tensor& a, const at::Tensor& b) {
-  if (!is_ours(a, b)) return at::cpu::mm(a, b);
+  const Way way = way_of(a, b);
+  if (way == Way::libtorchs) return at::cpu::mm(a, b);
   at::Tensor out = at::empty({a.size(0), b.size(1)}, a.options());
-  multiply(a, b, out, /*adds=*/false);
+  multiply(way, a, b, out, /*adds=*/false);
   return out;
 }
 
 at::Tensor& mm_out(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
-  if (!has_room(out, a, b) || !multiply(a, b, out, /*adds=*/false)) return at::cpu::mm_out(out, a, b);
+  const Way way = way_of(a, b);
+  if (way == Way::libtorchs || !has_room(out, a, b)) return at::cpu::mm_out(out, a, b);
+  multiply(way, a, b, out, /*adds=*/false);
   return out;
 }
 
 at::Tensor& add_mm(at::Tensor& sum, const at::Tensor& a, const at::Tensor& b, const at::Scalar& beta,
                    const at::Scalar& alpha) {
-  const bool is_plain_sum = beta.equal(1) && alpha.equal(1) && has_room(sum, a, b);
-  if (!is_plain_sum || !multiply(a, b, sum, /*adds=*/true)) return at::cpu::addmm_(sum, a, b, beta, alpha);
+  const bool is_plain_sum = beta.equal(1) && alpha.equal(1);
+  const Way way = is_plain_sum ? way_of(a, b) : Way::libtorchs;
+  if (way == Way::libtorchs || !has_room(sum, a, b)) return at::cpu::addmm_(sum, a, b, beta, alpha);
+  multiply(way, a, b, sum, /*adds=*/true);
   return sum;
 }
 
