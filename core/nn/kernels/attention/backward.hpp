@@ -19,12 +19,9 @@ class Backward {
  public:
   using S = Sizes<Operands, kDim>;
   static constexpr std::int64_t kQueries = S::kQueries, kKeys = 64;
-  static constexpr bool kHasPairs = S::kPerWord == 2;
-
+  static constexpr bool kHasPairs = S::kHasPairs;
   static std::int64_t space_for(const Attention& attention, std::int64_t num_keys) {
-    Space space(nullptr);
-    Memory(space, S(attention), num_keys);
-    return space.size();
+    return space_of<Memory>(S(attention), num_keys);
   }
 
   Backward(const Attention& attention, const AttentionTask& task, Space space)

@@ -11,6 +11,7 @@ namespace {
 template <class Operands, std::int64_t kDim>
 struct Sizes {
   static constexpr std::int64_t kPerWord = Operands::kPerWord;
+  static constexpr bool kHasPairs = kPerWord == 2;
   // Two tiles of queries share the keys that a core has just read, where a head is wide.
   static constexpr std::int64_t kQueries = kDim > 0 && kDim <= 32 ? kTileLanes : 2 * kTileLanes;
   static constexpr std::int64_t kVecs = kQueries / kWidth;
@@ -39,6 +40,14 @@ class Space {
   float* begin_;
   std::int64_t size_ = 0;
 };
+
+/// Floats that a Memory takes.
+template <class Memory, class Sizes>
+std::int64_t space_of(const Sizes& sizes, std::int64_t num_keys) {
+  Space space(nullptr);
+  Memory(space, sizes, num_keys);
+  return space.size();
+}
 
 /// Whom the queries of a block see.
 struct Sight {

@@ -22,11 +22,10 @@ class Forward {
  public:
   using S = Sizes<Operands, kDim>;
   static constexpr std::int64_t kQueries = S::kQueries, kKeys = kDim > 0 && kDim <= 32 ? 128 : 64;
+  static constexpr bool kHasPairs = S::kHasPairs;
 
   static std::int64_t space_for(const Attention& attention, std::int64_t num_keys) {
-    Space space(nullptr);
-    Memory(space, S(attention), num_keys);
-    return space.size();
+    return space_of<Memory>(S(attention), num_keys);
   }
 
   Forward(const Attention& attention, const AttentionTask& task, Space space)
@@ -51,8 +50,6 @@ class Forward {
   }
 
  private:
-  static constexpr bool kHasPairs = S::kPerWord == 2;
-
   struct Memory {
     Memory(Space& space, const S& sizes, std::int64_t num_keys) {
       const std::int64_t words = round_up(num_keys, kPadding) * sizes.words();
